@@ -51,9 +51,6 @@ RESERVED = {
 SEVERAL = ["reader of ATOMIC value", "taker of *'s packet buffers", "taker of *'s response buffers",
            "taker of * cache misses"]
 
-# Places that only a mistake of hca_mutants reaches.
-OF_MUTANTS = ("port_receive.cpp ring_shared: ",)
-
 REMOVED = """
 #include <string_view>
 namespace hca::engine {
@@ -212,7 +209,7 @@ def main():
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         workshop = Workshop(folder, args.cxx)
-        places = [p for p in workshop.prepare() if args.only in p and not p.startswith(OF_MUTANTS)]
+        places = [p for p in workshop.prepare() if args.only in p]
         if args.places:
             print(f"{len(places)} places")
             return 0 if places else 1

@@ -3,7 +3,8 @@
 """The layers of the model, as a check.
 
   check_layers.py includes ROOT    no #include of a layer further right, nor of a library that the layer may not know; each running
-                                   state of a device is changed by its owner among the blocks
+                                   state of a device is changed by its owner among the blocks; no word of deliberate mistakes in
+                                   the model (testbench/mutants/mistakes/)
   check_layers.py graph ROOT       which folders of testbench/ include which, and the cycles among them
   check_layers.py symbols FILE...  no archive or program refers to a symbol of SystemC or links libsystemc
 """
@@ -90,6 +91,7 @@ CRC_HEADER = re.compile(r"^isa-l|^immintrin\.h$")  # ISA-L, and the processor's 
 VERILATED_HEADER = re.compile(r"^V[a-z0-9_]+\.h$")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 STANDARD_HEADER = re.compile(r"^[a-z0-9_]+$")  # <array>, <cstddef>: no dot, no slash
+WITHOUT_MISTAKES = ("model/", "tlm/")
 SYSTEMC_HEADER = re.compile(r"^(systemc|tlm)(\.h)?$|^(tlm_|sysc/)")
 
 
@@ -132,14 +134,24 @@ def check_owners(root):
     return len(wrong)
 
 
-def all_includes(root):
-    """Of all sources: path, line, and what INCLUDE finds there."""
+def knows_mistakes(path, line):
+    return path.startswith(WITHOUT_MISTAKES) and "mutant" in line.lower()
+
+
+def sources(root):
+    """Of all sources: path, line number, line."""
     for path in sorted(p for top in TOPS for p in (root / top).rglob("*")):
         if path.suffix not in {".h", ".cpp"} or "install" in path.parts:
             continue
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-            if found := INCLUDE.match(line):
-                yield path.relative_to(root).as_posix(), number, *found.groups()
+            yield path.relative_to(root).as_posix(), number, line
+
+
+def all_includes(root):
+    """Of all sources: path, line number, and what INCLUDE finds there."""
+    for path, number, line in sources(root):
+        if found := INCLUDE.match(line):
+            yield path, number, *found.groups()
 
 
 def check_includes(root):
@@ -149,6 +161,10 @@ def check_includes(root):
         if what := breach_of_include(name, kind, header):
             bad += 1
             print(f"{name}:{number}: {what}")
+    for name, number, line in sources(root):
+        if knows_mistakes(name, line):
+            bad += 1
+            print(f"{name}:{number}: the model does not know its mistakes: they are rows of testbench/mutants/mistakes/")
     bad += check_owners(root)
     print(f"{count} includes, {bad} breaches")
     return 1 if bad or not count else 0

@@ -9,6 +9,7 @@ import check_manual
 import check_pages
 import check_requirements
 import check_tree
+import write_mistakes
 
 SPDX = "// SPDX-License-Identifier: Apache-2.0\n"
 
@@ -140,6 +141,35 @@ class Requirements(unittest.TestCase):
         fields = dict(zip(check_requirements.COLUMNS, self.ROW)) | changed
         fields["ibta"] = changed.get("ibta", fields["id"])
         return ",".join(fields.values()) + "\n"
+
+    def written(self, text, *rows):
+        edits = [write_mistakes.edit_of("rows.toml", name, row | {"file": "model/a.h"}, text) for name, row in rows]
+        return write_mistakes.text_with(text, edits)
+
+    def test_a_copy_with_mistakes(self):
+        text = "int f(int a) {\n  g(a);  // why\n  return a + 1;\n}\nint h(int a) { return a; }\n"
+        on = '::hca::mutants::is_on<"{}">()'.format
+        self.assertEqual(self.written(text, ("x", {"tokens": "a + 1", "replacement": "a"})),
+                         text.replace("a + 1", f"({on('x')} ? (a) : (a + 1))"))
+        self.assertEqual(self.written(text, ("x", {"tokens": "g(a); return a + 1;", "part": "g(a);", "replacement": ""})),
+                         text.replace("g(a);", f"{{ if ({on('x')}) {{  }} else {{ g(a); }} }}"))
+        self.assertEqual(self.written(text, ("x", {"in": "int h(int a)", "before": "return a", "replacement": "++a;"})),
+                         text.replace("return a;", f"{{ if ({on('x')}) {{ ++a; }} }}\nreturn a;"))
+        inner = f"(!{on('y')} && (a))"
+        self.assertEqual(self.written(text, ("x", {"tokens": "a + 1", "replacement": "0"}),
+                                      ("y", {"tokens": "a + 1", "part": "a", "replacement": "false"})),
+                         text.replace("a + 1", f"({on('x')} ? (0) : ({inner} + 1))"))
+        self.assertEqual(self.written(text, (None, {"tokens": "a + 1", "replacement": "wrong($)"})),
+                         text.replace("a + 1", "wrong(a + 1)"))
+        for rows in ([("x", {"tokens": "return a", "replacement": ""})], [("x", {"tokens": "a + 2", "replacement": ""})],
+                     [("x", {"tokens": "g(a); return a", "replacement": ""}), ("y", {"tokens": "a + 1", "replacement": ""})]):
+            with self.assertRaises(write_mistakes.Refused):
+                self.written(text, *rows)
+
+    def test_the_model_knows_no_mistakes(self):
+        self.assertTrue(check_layers.knows_mistakes("model/proto/psn.h", '#include "testbench/mutants/mistake.h"'))
+        self.assertTrue(check_layers.knows_mistakes("tlm/pcie/link.h", "if (kMutants) return;"))
+        self.assertFalse(check_layers.knows_mistakes("testbench/mutants/trial.cpp", "Mutant::begin_run();"))
 
     def test_good_rows_pass(self):
         self.assertEqual(self.whats(self.row(), self.row(id="C9-2", statement='"a ""b"", c"'), self.row(id="C9-3", services="any"),

@@ -4,9 +4,9 @@
 
     write_mistakes.py SOURCE OUT [--check]
 
-SOURCE is the root of the project. `model/` and `tlm/` are copied to OUT with the mistakes of
-`testbench/mutants/mistakes/*.toml` in them, each behind a switch of its own, false unless it is
-chosen (model/proto/mutant.h). A file that did not change is not written again. --check writes
+SOURCE is the root of the project. `model/`, `tlm/` and what changes of the driver (`testbench/host/`) are copied to OUT
+with the mistakes of `testbench/mutants/mistakes/*.toml` in them, each after a switch of its own, false unless it is
+chosen (testbench/mutants/mistake.h). A file that did not change is not written again. --check writes
 nothing and says whether each row finds its place.
 
 A row of a file is
@@ -15,12 +15,24 @@ A row of a file is
     name = "dma_locks_nothing"
     statements = ["ATOM-2"]      # which vectors have to notice it
     file = "model/blocks/memory/dma.cpp"
+    in = 'void Dma::begin('      # optional: only in the braces that follow these tokens
     tokens = 'locked_.push_back(r.address)'
     replacement = 'void()'
 
-`tokens` stand exactly once in the file, blanks and line ends apart. They are an expression, or whole
-statements, which end with `;` or `}`. `with` is a list of more {tokens, replacement} of the same mistake, in
-`file` or in one of their own. An expression and its replacement have one type.
+`tokens` stand exactly once in the file, or once in `in`; blanks, line ends and comments do not count. They are
+an expression, or whole statements, which end with `;` or `}`. `part` names the piece of `tokens` that is replaced,
+if the rest only says where. `before` or `after` instead of `tokens`: the replacement is an additional statement
+there. `with` is a list of more edits of the same mistake, in `file` or in one of their own. An expression and its
+replacement have one type. Edits of different mistakes may contain each other.
+
+    [[reader]]
+    says = "each status of a CQE"
+    file = "model/proto/interface/cq_ring.h"
+    tokens = 'cqe.status'
+    replacement = '::hca::mutants::wrong_status($)'
+
+is no mistake of its own: it is always there, and makes those of a table's entries, one for each. `$` stands for
+the tokens.
 """
 import argparse
 import pathlib
@@ -28,88 +40,174 @@ import re
 import sys
 import tomllib
 
-KEYS = {"name", "statements", "file", "tokens", "replacement", "with", "says"}
+PLACE = {"file", "in", "tokens", "part", "before", "after", "replacement"}
+KEYS = {"mistake": PLACE | {"name", "statements", "with", "says"}, "reader": PLACE | {"with", "says"}}
+NEEDED = {"mistake": ("name", "statements", "file", "replacement"), "reader": ("says", "file", "replacement")}
+# What is copied whole; of other files those that change: those of the driver, who is in the device as long as he may
+# make a mistake.
+COPIED = ("model/", "tlm/")
+INCLUDE = '#include "testbench/mutants/mistake.h"\n'
+GAP = r"(?:\s|//[^\n]*\n)"
+# What begins a statement with braces; other braces at the end are those of an expression.
+WITH_BRACES = re.compile(r"\s*(\{|(if|for|while|switch|do)\b)")
 
 
 class Refused(Exception):
     pass
 
 
+class Edit:
+    """What one mistake, or a reader (name None), changes in one place."""
+
+    def __init__(self, name, start, end, replacement, path, file=""):
+        self.name, self.start, self.end, self.replacement, self.path = name, start, end, replacement, path
+        of = "is_on" if file.startswith(COPIED) else "is_on_in_driver"
+        self.switch = f'::hca::mutants::{of}<"{name}">()'
+        self.is_statement = False
+        self.inner = []
+
+    def __str__(self):
+        return f"{self.path}: {self.name or 'a reader'}"
+
+    def applied_to(self, tokens):
+        if not self.name:
+            return self.replacement.replace("$", tokens) if tokens else f"\n{self.replacement}\n"
+        switch = self.switch
+        if self.start == self.end:
+            return f"{{ if ({switch}) {{ {self.replacement} }} }}\n"
+        if self.is_statement:
+            return f"{{ if ({switch}) {{ {self.replacement} }} else {{ {tokens} }} }}"
+        if self.replacement in ("true", "false"):
+            return f"({switch} || ({tokens}))" if self.replacement == "true" else f"(!{switch} && ({tokens}))"
+        return f"({switch} ? ({self.replacement}) : ({tokens}))"
+
+
 def pattern_of(tokens):
-    """Matches the tokens with any blanks between them."""
+    """Matches the tokens with any blanks and comments between them."""
     words = re.findall(r"[A-Za-z_0-9]+|[^\sA-Za-z_0-9]", tokens)
-    parts = []
+    parts = [r"(?<![A-Za-z_0-9])" if is_word(words[0][0]) else ""]
     for left, right in zip(words, words[1:] + [""]):
         parts.append(re.escape(left))
         if right:
-            is_word = (left[-1].isalnum() or left[-1] == "_") and (right[0].isalnum() or right[0] == "_")
-            parts.append(r"\s+" if is_word else r"\s*")
+            parts.append(GAP + ("+" if is_word(left[-1]) and is_word(right[0]) else "*"))
+    parts.append(r"(?![A-Za-z_0-9])" if is_word(words[-1][-1]) else "")
     return re.compile("".join(parts))
 
 
-def replaced(name, tokens, replacement):
-    switch = f'::hca::proto::constexpr_mutant<"{name}">()'
-    if tokens.rstrip().endswith((";", "}")):
-        return f"{{ if ({switch}) {{ {replacement} }} else {{ {tokens} }} }}"
-    return f"({switch} ? ({replacement}) : ({tokens}))"
+def is_word(character):
+    return character.isalnum() or character == "_"
 
 
-def edits_of(path, row):
-    for key in row.keys() - KEYS:
-        raise Refused(f"{path}: {row.get('name', '?')}: unknown key '{key}'; allowed: {', '.join(sorted(KEYS))}")
-    for key in ("name", "statements", "file", "tokens", "replacement"):
+def only_place(tokens, text, start, end, what):
+    found = list(pattern_of(tokens).finditer(text, start, end)) if tokens.strip() else []
+    if len(found) != 1:
+        raise Refused(f"{what} '{tokens}' stand {len(found)} times; allowed: once")
+    return found[0].start(), found[0].end()
+
+
+def braces_after(text, at):
+    """What is between the brace that opens next and its own."""
+    depth, start = 0, None
+    for found in re.compile(r'//[^\n]*|"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])\'|[{}]').finditer(text, at):
+        if found.group() == "{":
+            start = found.end() if start is None else start
+            depth += 1
+        elif found.group() == "}":
+            depth -= 1
+            if not depth:
+                return start, found.start()
+    raise Refused("no braces follow")
+
+
+def check_keys(path, kind, row):
+    name = row.get("name", row.get("says", "?"))
+    for keys, allowed in [(row.keys(), KEYS[kind]), *((more.keys(), PLACE) for more in row.get("with", []))]:
+        for key in sorted(keys - allowed):
+            raise Refused(f"{path}: {name}: unknown key '{key}'; allowed: {', '.join(sorted(allowed))}")
+    for key in NEEDED[kind]:
         if key not in row:
-            raise Refused(f"{path}: {row.get('name', '?')}: '{key}' is missing")
-    yield row["file"], row["tokens"], row["replacement"]
-    for more in row.get("with", []):
-        yield more.get("file", row["file"]), more["tokens"], more["replacement"]
+            raise Refused(f"{path}: {name}: '{key}' is missing")
 
 
 def rows_of(root):
+    """(path, kind, row) of all."""
     names = set()
     for path in sorted((root / "testbench/mutants/mistakes").glob("*.toml")):
-        for row in tomllib.loads(path.read_text()).get("mistake", []):
-            if row.get("name") in names:
-                raise Refused(f"{path}: {row['name']}: stands twice")
-            names.add(row.get("name"))
-            yield path, row
+        for kind, rows in tomllib.loads(path.read_text()).items():
+            if kind not in KEYS:
+                raise Refused(f"{path}: unknown table '{kind}'; allowed: {', '.join(KEYS)}")
+            for row in rows:
+                check_keys(path, kind, row)
+                if row.get("name") in names:
+                    raise Refused(f"{path}: {row['name']}: stands twice")
+                names |= {row["name"]} if "name" in row else set()
+                yield path, kind, row
+
+
+def edit_of(path, name, place, text):
+    start, end = 0, len(text)
+    if "in" in place:
+        start, end = braces_after(text, only_place(place["in"], text, start, end, "in")[1])
+    anchors = [key for key in ("tokens", "before", "after") if key in place]
+    if len(anchors) != 1:
+        raise Refused("one of tokens, before and after is needed")
+    start, end = only_place(place[anchors[0]], text, start, end, anchors[0])
+    if "part" in place:
+        start, end = only_place(place["part"], text, start, end, "part")
+    if anchors[0] == "before":
+        if not text[:start].rstrip().endswith((";", "{", "}", ":")) and not re.search(r"//[^\n]*$", text[:start].rstrip()):
+            raise Refused(f"before '{place['before']}': no statement may stand there")
+        end = start
+    if anchors[0] == "after":
+        start = end
+    return Edit(name, start, end, place["replacement"], path, place.get("file", ""))
 
 
 def texts_with_mistakes(root):
-    texts = {}
-    for path, row in rows_of(root):
-        for file, tokens, replacement in edits_of(path, row):
-            if file not in texts:
-                source = root / file
+    edits, wrong = {}, []
+    for path, _, row in rows_of(root):
+        for place in [row, *row.get("with", [])]:
+            file = place.get("file", row["file"])
+            source = root / file
+            try:
                 if not source.is_file():
-                    raise Refused(f"{path}: {row['name']}: {file} does not exist")
-                texts[file] = (source.read_text(), [])
-            text, places = texts[file]
-            found = list(pattern_of(tokens).finditer(text))
-            if len(found) != 1:
-                raise Refused(f"{path}: {row['name']}: its tokens stand {len(found)} times in {file}; allowed: once")
-            places.append((found[0].start(), found[0].end(), row["name"], replacement, path))
-    for file, (text, places) in texts.items():
-        texts[file] = text_with(file, text, places)
-    return texts
+                    raise Refused("does not exist")
+                edits.setdefault(file, []).append(edit_of(path, row.get("name"), place | {"file": file}, source.read_text()))
+            except Refused as refused:
+                wrong.append(f"{path}: {row.get('name', row.get('says'))}: {file}: {refused}")
+    if wrong:
+        raise Refused("\n".join(wrong))
+    return {file: with_include(text_with((root / file).read_text(), places)) for file, places in edits.items()}
 
 
-def text_with(file, text, places):
-    """The places from the last to the first; several mistakes of one place are nested."""
-    by_place = {}
-    for start, end, name, replacement, path in places:
-        by_place.setdefault((start, end), []).append((name, replacement, path))
-    spans = sorted(by_place, reverse=True)
-    for later, earlier in zip(spans, spans[1:]):
-        if earlier[1] > later[0]:
-            (name, _, path), (other, _, _) = by_place[later][0], by_place[earlier][0]
-            raise Refused(f"{path}: {name} and {other} change tokens of {file} that overlap")
-    for start, end in spans:
-        tokens = text[start:end]
-        for name, replacement, _ in by_place[start, end]:
-            tokens = replaced(name, tokens, replacement)
-        text = text[:start] + tokens + text[end:]
-    return text
+def with_include(text):
+    found = re.search(r'^#include ', text, re.M) or re.search(r"^(namespace|template|inline|constexpr) ", text, re.M)
+    return text[:found.start()] + INCLUDE + text[found.start():]
+
+
+def text_with(text, edits):
+    """An edit that contains others has them in its tokens."""
+    whole = Edit(None, 0, len(text), "$", "")
+    open_edits = [whole]
+    for edit in sorted(edits, key=lambda e: (e.start, e.start != e.end, -e.end, e.name is None)):
+        while edit.start >= open_edits[-1].end and open_edits[-1] is not whole:
+            open_edits.pop()
+        if edit.end > open_edits[-1].end:
+            raise Refused(f"{edit} and {open_edits[-1].name} change tokens that overlap")
+        open_edits[-1].inner.append(edit)
+        if edit.start != edit.end:
+            open_edits.append(edit)
+    return rendered(text, whole)
+
+
+def rendered(text, edit):
+    parts, at = [], edit.start
+    tokens = text[edit.start:edit.end]
+    edit.is_statement = tokens.endswith(";") or (tokens.endswith("}") and bool(WITH_BRACES.match(tokens)))
+    for inner in edit.inner:
+        parts += [text[at:inner.start], rendered(text, inner)]
+        at = inner.end
+    return edit.applied_to("".join(parts) + text[at:edit.end])
 
 
 def write(path, text):
@@ -117,6 +215,16 @@ def write(path, text):
         return
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(text)
+
+
+def write_copy(source, out, changed):
+    wanted = {file.relative_to(source).as_posix() for folder in COPIED for file in (source / folder).rglob("*")
+              if file.suffix in (".h", ".cpp")} | set(changed)
+    for name in sorted(wanted):
+        write(out / name, changed[name].encode() if name in changed else (source / name).read_bytes())
+    for old in out.rglob("*"):
+        if old.suffix in (".h", ".cpp") and old.relative_to(out).as_posix() not in wanted:
+            old.unlink()
 
 
 def main():
@@ -130,21 +238,11 @@ def main():
     except (Refused, tomllib.TOMLDecodeError) as error:
         print(f"write_mistakes.py: {error}", file=sys.stderr)
         return 2
-    count = sum(1 for _ in rows_of(options.source))
     if options.check:
+        count = sum(kind == "mistake" for _, kind, _ in rows_of(options.source))
         print(f"{count} mistakes in {len(changed)} files, each finds its place")
         return 0
-    wanted = set()
-    for folder in ("model", "tlm"):
-        for source in sorted((options.source / folder).rglob("*")):
-            if source.suffix in (".h", ".cpp"):
-                name = source.relative_to(options.source).as_posix()
-                text = changed[name].encode() if name in changed else source.read_bytes()
-                write(options.out / name, text)
-                wanted.add(name)
-    for old in options.out.rglob("*"):
-        if old.suffix in (".h", ".cpp") and old.relative_to(options.out).as_posix() not in wanted:
-            old.unlink()
+    write_copy(options.source, options.out, changed)
     return 0
 
 

@@ -41,8 +41,7 @@ void Command::take_fault(FaultLink& link) {
     if (SharedQueue* queue = contexts_.find_srq(qp->srqn); queue && !queue->failed) {
       if (!ports.events_out->can_push()) return;
       queue->failed = true;
-      if (!mutant<"srq_err_not_raised">())
-        ports.events_out->push(EventNote{kAsyncEq, {EventType::SrqErr, qp->srqn}});
+      ports.events_out->push(EventNote{kAsyncEq, {EventType::SrqErr, qp->srqn}});
       return wake_at(now() + 1);  // for the queue pair
     }
   const bool fails = f.fails && qp && qp->state != QpState::Error && qp->state != QpState::Reset;
@@ -131,9 +130,6 @@ void Command::arrived(bool readable) {
 // A command block that cannot be read names nothing that could be told or taken to Error (ERR-23).
 void Command::drop_unread() {
   ++counters.refused;
-  if (mutant<"unread_command_is_fatal">())
-    if (const QpConfig* qp = contexts_.first_of(contexts_.qps))
-      ports.events_out->push(EventNote{kAsyncEq, {EventType::QpFatal, qp->qpn}});
   busy_ = false;
 }
 

@@ -9,8 +9,7 @@ using namespace proto;
 CommandStatus query_device(Call& c) {
   const ObjectLimits& l = c.contexts.limits;
   DeviceAttributes a{};
-  a.ports = u8(c.contexts.ports.size()), a.gid_entries = kGidEntries,
-  a.pkey_entries = kPkeyEntries - mutant<"pkey_table_of_15">();
+  a.ports = u8(c.contexts.ports.size()), a.gid_entries = kGidEntries, a.pkey_entries = kPkeyEntries;
   a.max_qps = l.qps, a.max_cqs = l.cqs, a.max_eqs = l.eqs, a.max_regions = l.regions;
   a.max_pds = l.pds, a.max_vectors = l.vectors, a.max_srqs = l.srqs;
   a.max_log_queue_entries = kMaxLogQueueEntries, a.max_log_work_entries = kMaxLogWorkEntries;
@@ -68,8 +67,7 @@ CommandStatus set_port(Call& c) {
   c.effect.port_events = port_events(*port, a), c.effect.port = c.header.object;
   *port = a, port->reregister = false;
   for (QpConfig& qp : c.contexts.qps)
-    if (qp.allocated && qp.port == c.header.object && !mutant<"pkey_kept_by_set_port">())
-      qp.pkey = a.pkeys[mutant<"pkey_of_entry_0">() ? 0 : qp.pkey_index];  // G18.3
+    if (qp.allocated && qp.port == c.header.object) qp.pkey = a.pkeys[qp.pkey_index];  // G18.3
   for (QpConfig& qp : c.contexts.qps)
     if (qp.service == Service::Ud && qp.port == c.header.object) qp.path_mtu = a.mtu;
   return CommandStatus::Ok;

@@ -29,7 +29,6 @@ CommandStatus check_new_key(const Contexts& x, u32 key, u32 pd, const Region* in
 Region& make_entry(Contexts& x, u32 key, u32 pd, KeyKind kind, KeyState state) {
   Region& entry = at(x.regions, key_index(key)) = {};
   entry.key = key, entry.pd = pd, entry.kind = kind, entry.state = state;
-  if (mutant<"free_starts_valid">()) entry.state = KeyState::Valid;
   ++x.pds[pd].uses;
   return entry;
 }
@@ -77,7 +76,7 @@ CommandStatus reregister_mr(Call& c) {
   if (status != CommandStatus::Ok) return status;
   if (!memory_is_good(memory_of(a, c))) return CommandStatus::BadValue;
   c.effect.takes_away = true, c.effect.key = region->key;
-  if (!mutant<"rereg_keeps_key">()) remove_entry(c.contexts, *region);
+  remove_entry(c.contexts, *region);
   register_region(c, a);
   return CommandStatus::Ok;
 }
@@ -103,12 +102,9 @@ CommandStatus query_mr(Call& c) {
 CommandStatus deregister_mr(Call& c) {
   Region* region = find_region(c);
   if (!region) return CommandStatus::BadObject;
-  if (region->links && !mutant<"dereg_with_windows">()) return CommandStatus::Busy;  // MR-9
-  if (mutant<"key_one_per_address">())
-    for (Region& r : c.contexts.regions)
-      if (r.start == region->start) r.state = KeyState::Free;
+  if (region->links) return CommandStatus::Busy;  // MR-9
   c.effect.takes_away = true, c.effect.key = region->key;
-  if (!mutant<"dereg_keeps_key">()) remove_entry(c.contexts, *region);
+  remove_entry(c.contexts, *region);
   return CommandStatus::Ok;
 }
 
@@ -119,9 +115,7 @@ CommandStatus alloc_mw(Call& c) {
     return status;
   if (a.type < KeyKind::Window1 || a.type > KeyKind::Window2B) return CommandStatus::BadValue;
   const bool type_1 = a.type == KeyKind::Window1;  // G22.1
-  Region& window =
-      make_entry(c.contexts, a.key, a.pd, a.type, type_1 ? KeyState::Valid : KeyState::Free);
-  if (mutant<"window_starts_bound">() && type_1) window.bytes = ~u64{0}, window.access = 0xff;
+  make_entry(c.contexts, a.key, a.pd, a.type, type_1 ? KeyState::Valid : KeyState::Free);
   return CommandStatus::Ok;
 }
 
@@ -145,7 +139,7 @@ CommandStatus bind_mw(Call& c) {
   if (!w) return CommandStatus::BadObject;
   auto a = decode<MwAttributes>(c.body);
   u32 key = make_key(key_index(w->key), u8(key_byte(w->key) + 1));
-  if (key == kReservedLkey && !mutant<"bind_gives_reserved">()) ++key;
+  if (key == kReservedLkey) ++key;
   const BindRequest request{
       a.start, a.bytes, a.region_key, a.access, true, w->pd, optional_rights(c.contexts.options)};
   if (bind::unknown_region(entry_of(c.contexts, a.region_key), request))
@@ -161,7 +155,7 @@ CommandStatus dealloc_mw(Call& c) {
   Region* window = find_window(c);
   if (!window) return CommandStatus::BadObject;
   c.effect.takes_away = true, c.effect.key = window->key;
-  if (!mutant<"dealloc_mw_keeps">()) remove_entry(c.contexts, *window);
+  remove_entry(c.contexts, *window);
   return CommandStatus::Ok;
 }
 }  // namespace hca::device

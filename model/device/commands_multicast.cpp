@@ -17,8 +17,7 @@ CommandStatus attach_multicast(Call& c) {
   const QpConfig* qp = x.find_qp(c.header.object);
   if (!qp) return CommandStatus::BadObject;
   const MulticastMember member = member_of(c);
-  if (qp->service != Service::Ud || qp->qpn < x.limits.first_qp ||
-      (!is_multicast(member.gid) && !mutant<"group_dgid_unchecked">()) ||
+  if (qp->service != Service::Ud || qp->qpn < x.limits.first_qp || !is_multicast(member.gid) ||
       (member.lid && !is_multicast_lid(member.lid)))
     return CommandStatus::BadValue;
   if (x.attached(member)) return CommandStatus::BadState;
@@ -30,7 +29,7 @@ CommandStatus attach_multicast(Call& c) {
 CommandStatus detach_multicast(Call& c) {
   const MulticastMember member = member_of(c);
   if (!c.contexts.attached(member)) return CommandStatus::BadObject;
-  if (!mutant<"detach_keeps_member">()) std::erase(c.contexts.members, member);
+  std::erase(c.contexts.members, member);
   return CommandStatus::Ok;
 }
 }  // namespace hca::device

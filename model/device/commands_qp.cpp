@@ -22,26 +22,21 @@ CommandStatus create_qp(Call& c) {
   Pd* pd = x.find_pd(a.pd);
   SharedQueue* srq = a.srqn ? x.find_srq(a.srqn) : nullptr;
   if (a.srqn && !srq) return CommandStatus::BadObject;
-  if ((x.find_qp(qpn) && !mutant<"qpn_created_twice">()) || !send_cq || !receive_cq || !pd)
-    return CommandStatus::BadObject;
+  if (x.find_qp(qpn) || !send_cq || !receive_cq || !pd) return CommandStatus::BadObject;
   const bool manages = Service(a.service) == Service::Ud;
-  if (!values_ok(a) || (qpn < x.limits.first_qp && !manages && !mutant<"management_qpn_created">()))
-    return CommandStatus::BadValue;
+  if (!values_ok(a) || (qpn < x.limits.first_qp && !manages)) return CommandStatus::BadValue;
   QpConfig qp;
   qp.allocated = true, qp.signal_all = a.signal_all, qp.service = Service(a.service);
   qp.reliable = is_reliable(qp.service);
   qp.privileged = a.privileged, qp.blocks_self = a.blocks_self, qp.options = x.options;
   qp.qpn = qpn, qp.pd = a.pd, qp.send_cq = a.send_cq;
-  qp.receive_cq = mutant<"receive_cqes_to_send_cq">() ? a.send_cq : a.receive_cq;
+  qp.receive_cq = a.receive_cq;
   qp.sq = {a.sq_address, a.sq_log_entries, a.sq_log_stride};
   qp.rq = {a.rq_address, a.rq_log_entries, a.rq_log_stride};
   qp.srqn = a.srqn, qp.srq_pd = srq ? srq->pd : 0;
   if (srq) {
     qp.rq = srq->wqes, ++srq->uses;
-    if (!mutant<"srq_counts_credits">()) qp.options.credits = false;  // G6.1
-    if (mutant<"srq_cq_of_first">())
-      for (const QpConfig& other : x.qps)
-        if (other.allocated && other.srqn == a.srqn) qp.receive_cq = x.qps[other.qpn].receive_cq;
+    qp.options.credits = false;  // G6.1
   }
   at(x.qps, qpn) = qp;
   at(x.given, qpn) = {}, at(x.qp_contexts, qpn) = a.context;
@@ -100,8 +95,6 @@ CommandStatus query_qp_create(Call& c) {
   a.sq_address = qp->sq.address, a.rq_address = qp->rq.address;
   a.srqn = qp->srqn;
   a.context = c.contexts.qp_contexts[qp->qpn];
-  if (mutant<"query_exchanges_queues">())
-    std::swap(a.send_cq, a.receive_cq), std::swap(a.sq_address, a.rq_address);
   encode(a, c.body);
   return CommandStatus::Ok;
 }
@@ -110,16 +103,13 @@ CommandStatus destroy_qp(Call& c) {
   Contexts& x = c.contexts;
   const QpConfig* qp = x.find_qp(c.header.object);
   if (!qp) return CommandStatus::BadObject;
-  if (x.bound_windows[qp->qpn] && !mutant<"destroy_with_window">())
-    return CommandStatus::Busy;  // MW-11
+  if (x.bound_windows[qp->qpn]) return CommandStatus::Busy;  // MW-11
   for (const MulticastMember& member : x.members)
     if (member.qpn == qp->qpn) return CommandStatus::Busy;
-  if (!mutant<"destroy_keeps_uses">())
-    --x.cqs[qp->send_cq].uses, --x.cqs[qp->receive_cq].uses, --x.pds[qp->pd].uses;
+  --x.cqs[qp->send_cq].uses, --x.cqs[qp->receive_cq].uses, --x.pds[qp->pd].uses;
   if (qp->srqn) --x.srqs[qp->srqn].uses;
-  if (!mutant<"destroy_keeps_qp">()) x.qps[c.header.object] = {};
+  x.qps[c.header.object] = {};
   c.effect.qpn = c.header.object, c.effect.clear = c.effect.takes_away = true;
-  if (mutant<"destroy_raises">()) c.effect.drain = x.send[c.header.object].notify_drained = true;
   return CommandStatus::Ok;
 }
 }  // namespace hca::device

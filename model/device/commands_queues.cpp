@@ -36,8 +36,7 @@ CommandStatus create_cq(Call& c) {
   if (cqn >= c.contexts.limits.cqs) return CommandStatus::NoResources;
   if (c.contexts.needs_context_memory && !c.contexts.context_memory) return CommandStatus::BadState;
   EventRing* eq = a.eqn ? c.contexts.find_eq(a.eqn) : nullptr;
-  if ((mutant<"cqn_0_reserved">() && !cqn) || c.contexts.find_cq(cqn) || (a.eqn && !eq))
-    return CommandStatus::BadObject;
+  if (c.contexts.find_cq(cqn) || (a.eqn && !eq)) return CommandStatus::BadObject;
   if (a.log_entries > kMaxLogQueueEntries || a.context & 1 || !can_count(ring_of(a)))
     return CommandStatus::BadValue;
   at(c.contexts.cqs, cqn) = ring_of(a);
@@ -59,14 +58,12 @@ CommandStatus modify_cq(Call& c) {
     if (a.log_entries > kMaxLogQueueEntries) return CommandStatus::BadValue;
     changed.address = a.address, changed.log_entries = a.log_entries;
     const bool too_small = cq->producer - cq->consumer > changed.entries();
-    if (too_small && !mutant<"cq_resized_too_small">()) return CommandStatus::BadValue;
+    if (too_small) return CommandStatus::BadValue;
   }
   if (a.mask & kCqModeration)
     changed.event_count = a.event_count, changed.event_period = a.event_period,
     changed.event_due = 0;
   if (!can_count(changed)) return CommandStatus::BadValue;
-  if (mutant<"cq_ring_kept">())
-    changed.address = cq->address, changed.log_entries = cq->log_entries;
   *cq = changed;
   c.effect.takes_away = a.mask & kCqRing;
   c.effect.cqn = c.header.object;
@@ -76,7 +73,7 @@ CommandStatus modify_cq(Call& c) {
 CommandStatus destroy_cq(Call& c) {
   EventRing* cq = c.contexts.find_cq(c.header.object);
   if (!cq) return CommandStatus::BadObject;
-  if (cq->uses && !mutant<"cq_destroyed_in_use">()) return CommandStatus::Busy;
+  if (cq->uses) return CommandStatus::Busy;
   if (cq->eqn) --c.contexts.eqs[cq->eqn].uses;
   *cq = {};
   c.effect.takes_away = true;
@@ -102,10 +99,7 @@ CommandStatus destroy_eq(Call& c) {
   EventRing* eq = c.contexts.find_eq(c.header.object);
   if (!eq) return CommandStatus::BadObject;
   if (eq->uses) return CommandStatus::Busy;
-  if (mutant<"eq_destroy_keeps">())
-    eq->allocated = false;
-  else
-    *eq = {};
+  *eq = {};
   c.effect.takes_away = true;
   return CommandStatus::Ok;
 }

@@ -40,11 +40,11 @@ CommandStatus modify_srq(Call& c) {
   if (a.mask & kSrqRing &&
       (a.log_entries > kMaxLogWorkEntries || queue->available() > ring.entries()))
     return CommandStatus::BadValue;
-  if (a.mask & kSrqLimit && !mutant<"srq_limit_not_set">()) queue->limit = a.limit;
+  if (a.mask & kSrqLimit) queue->limit = a.limit;
   const bool tests = a.mask & kSrqLimit && x.options.srq_limit_test == SrqLimitTest::Set;
   if (tests && queue->available() < queue->limit)
     queue->limit = 0, c.effect.event = proto::Event{EventType::SrqLimitReached, c.header.object};
-  if (!(a.mask & kSrqRing) || mutant<"srq_ring_kept">()) return CommandStatus::Ok;
+  if (!(a.mask & kSrqRing)) return CommandStatus::Ok;
   queue->wqes = ring;
   for (QpConfig& qp : x.qps)
     if (qp.allocated && qp.srqn == c.header.object) qp.rq = ring;
@@ -69,7 +69,7 @@ CommandStatus destroy_srq(Call& c) {
   if (!queue) return CommandStatus::BadObject;
   if (!may_destroy(*queue)) return CommandStatus::Busy;
   --c.contexts.pds[queue->pd].uses;
-  if (!mutant<"srq_destroy_keeps">()) *queue = {};
+  *queue = {};
   c.effect.takes_away = true;
   return CommandStatus::Ok;
 }

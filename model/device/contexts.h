@@ -112,25 +112,14 @@ struct Contexts {
     for (const proto::MulticastMember& m : members) {
       if (!proto::is_member(m, dgid, frame, shape) || !proto::is_of_port(qps[m.qpn], port))
         continue;
-      if (m.qpn == sender && qps[sender].blocks_self && !proto::mutant<"own_copy_unblocked">())
-        continue;
+      if (m.qpn == sender && qps[sender].blocks_self) continue;
       visit(m.qpn);
-      if (proto::mutant<"multicast_one_copy">()) return;
     }
   }
   const proto::QpConfig* find_qp(u32 qpn) const { return find_entry(qps, qpn); }
   const proto::Region* find_region(u32 key) const {
     const u32 index = proto::key_index(key);
-    if (proto::mutant<"index_ignored">() && (index >= regions.size() || !regions[index].exists()))
-      return first_of(regions);
     return holds(regions, index) ? &regions[index] : nullptr;
-  }
-  // What a mistake takes for any other.
-  template <class T>
-  static const T* first_of(const std::vector<T>& table) {
-    for (const T& entry : table)
-      if (is_there(entry)) return &entry;
-    return nullptr;
   }
   EventRing* find_cq(u32 cqn) { return find_entry(cqs, cqn); }
   proto::SharedQueue* find_srq(u32 srqn) { return find_entry(srqs, srqn); }

@@ -26,7 +26,6 @@ u64 context_of(const Contexts& contexts, const proto::Event& event) {
 std::optional<u64> put_event(const Contexts& contexts, const EventRings& eqs, u32 eqn,
                              const proto::Event& event, u8* eqe) {
   EventRing* eq = eqs.find(eqn);
-  if (!eq && mutant<"eq_destroy_keeps">() && eqs.holds(eqn)) eq = &eqs[eqn];
   if (!eq) return std::nullopt;
   if (eq->is_full()) return eq->overflowed = true, std::nullopt;
   encode_event(event, context_of(contexts, event), eq->phase(),
@@ -48,7 +47,7 @@ std::optional<u16> take_interrupt(const EventRings& eqs, const Vectors& vectors,
 std::optional<u16> ring_eq(const EventRings& eqs, const Vectors& vectors, const EqDoorbell& bell) {
   EventRing* eq = eqs.find(bell.eqn);
   if (!eq) return std::nullopt;
-  if (!mutant<"eq_consumer_ignored">()) eq->consumer = bell.consumer;
+  eq->consumer = bell.consumer;
   if (bell.arm) eq->armed = Arm::Next;
   return eq->producer == eq->consumer ? std::nullopt : take_interrupt(eqs, vectors, bell.eqn);
 }
@@ -89,10 +88,7 @@ bool ring_cq(const CompletionRings& cqs, const CqDoorbell& bell) {
   EventRing* cq = cqs.find(bell.cqn);
   if (!cq) return false;
   cq->consumer = bell.consumer;
-  if (mutant<"cq_arm_ignored">() && bell.arm == Arm::Next) return true;
-  const bool last_wins = mutant<"cq_arm_reduced">();
-  if (bell.arm == Arm::Next ||
-      (bell.arm == Arm::Solicited && (cq->armed == Arm::None || last_wins)))
+  if (bell.arm == Arm::Next || (bell.arm == Arm::Solicited && cq->armed == Arm::None))
     cq->armed = bell.arm;
   return true;
 }

@@ -67,7 +67,6 @@ PageList page_list_of(const u8* block) {
 CommandEffect execute_command(Contexts& contexts, u8* block, std::span<const u64> pages) {
   CommandEffect effect;
   auto header = decode<CommandHeader>(block);
-  if (mutant<"command_object_16_bits">()) header.object &= 0xffff;
   Call call{contexts, header, block + kCommandHeaderBytes, effect, pages};
   header.status = CommandStatus::BadOpcode;
   for (const CommandRow& row : kCommands)

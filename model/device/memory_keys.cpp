@@ -16,10 +16,7 @@ Region* find_key(Contexts& contexts, u32 key) {
 
 namespace {
 // MW-11.
-bool holds_queue_pair(const Region& window) {
-  return window.kind == KeyKind::Window2A ||
-         (mutant<"any_type_2_holds_qp">() && window.kind == KeyKind::Window2B);
-}
+bool holds_queue_pair(const Region& window) { return window.kind == KeyKind::Window2A; }
 }  // namespace
 
 void unbind(Contexts& contexts, Region& window) {
@@ -30,12 +27,8 @@ void unbind(Contexts& contexts, Region& window) {
 }
 
 void free_key(Contexts& contexts, Region& entry) {
-  if (mutant<"invalidate_ignored">()) return;
-  if (mutant<"invalidate_all_same_memory">())
-    for (Region& r : contexts.regions)
-      if (r.exists() && r.physical == entry.physical) r.state = KeyState::Free;
   unbind(contexts, entry);
-  entry.state = mutant<"invalidate_frees">() ? KeyState::Invalid : KeyState::Free;
+  entry.state = KeyState::Free;
 }
 void free_key(Contexts& contexts, u32 key) {
   if (Region* entry = find_key(contexts, key)) free_key(contexts, *entry);
@@ -51,14 +44,14 @@ bool bind_window(Contexts& contexts, u32 key, const BindRequest& request, u32 qp
   const Region& region = entry_of(contexts, request.region_key);
   if (!may_bind({&entry_of(contexts, key), &region, request, key})) return false;
   Region& window = contexts.regions[key_index(key)];
-  if (!mutant<"empty_bind_keeps">() || request.bytes) unbind(contexts, window);
-  if (!mutant<"bind_keeps_key_byte">()) window.key = key;
+  unbind(contexts, window);
+  window.key = key;
   window.state = KeyState::Valid;
   if (!request.bytes) return true;
-  const bool zero_based = (request.access & kZeroBased) && !mutant<"window_by_address">();
-  window.start = zero_based ? 0 : request.start - mutant<"window_begins_earlier">();
-  window.bytes = request.bytes + mutant<"window_one_byte_longer">();
-  window.access = mutant<"bind_takes_rights_of_region">() ? region.access : request.access;
+  const bool zero_based = request.access & kZeroBased;
+  window.start = zero_based ? 0 : request.start;
+  window.bytes = request.bytes;
+  window.access = request.access;
   window.physical = region.physical;
   window.origin = region.origin - (zero_based ? request.start : 0);
   window.pages = region.pages, window.log_page = region.log_page;
@@ -79,8 +72,7 @@ void leave_page_list(Contexts& contexts, const Region& region) {
 
 void set_memory(Contexts& contexts, Region& region, const MemoryRequest& memory) {
   const u32 index = key_index(region.key);
-  region.start = region.origin = memory.start,
-  region.bytes = memory.bytes + mutant<"register_length_plus_one">();
+  region.start = region.origin = memory.start, region.bytes = memory.bytes;
   region.physical = memory.physical, region.log_page = memory.log_page;
   region.access = memory.access | kLocalRead;
   region.pages = nullptr;
@@ -88,8 +80,6 @@ void set_memory(Contexts& contexts, Region& region, const MemoryRequest& memory)
   if (memory.log_page) {
     std::vector<u64>& list = contexts.page_lists[index];
     list.assign(memory.pages.begin(), memory.pages.end());
-    if (mutant<"first_page_only">())
-      for (std::size_t i = 1; i < list.size(); ++i) list[i] = list[0] + (u64{i} << memory.log_page);
     region.pages = list.data();
   }
   region.state = KeyState::Valid;
@@ -126,8 +116,7 @@ bool execute_local(Contexts& contexts, const LocalWork& work, std::span<const u6
           {m.start, m.bytes, m.region_key, m.access, false, qp.pd, optional_rights(qp.options)},
           qp.qpn);
     case WorkOpcode::LocalInvalidate:
-      return mutant<"local_invalidate_ignored">() ||
-             invalidate_key(contexts, work.wqe.immediate, accessor_of(qp));
+      return invalidate_key(contexts, work.wqe.immediate, accessor_of(qp));
     default:
       return fast_register(
           contexts, work.wqe.rkey,

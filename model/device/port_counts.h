@@ -14,10 +14,8 @@ class PortCounts {
     if (!counter) return;
     ++((*drops_)[port - 1].*counter);
     proto::PortAttributes& attributes = (*ports_)[port - 1];
-    if (counter == &proto::DropCounters::bad_pkey && !proto::mutant<"bad_pkeys_not_counted">())
-      count_violation(attributes.bad_pkeys, proto::mutant<"bad_pkeys_wrap">());
-    if (counter == &proto::DropCounters::bad_qkey && !proto::mutant<"bad_qkeys_not_counted">())
-      count_violation(attributes.bad_qkeys, proto::mutant<"bad_qkeys_wrap">());
+    if (counter == &proto::DropCounters::bad_pkey) count_violation(attributes.bad_pkeys);
+    if (counter == &proto::DropCounters::bad_qkey) count_violation(attributes.bad_qkeys);
   }
   // Of a queue pair with a reliable service.
   void add(const proto::QpConfig& qp, u64 proto::TransportCounters::*counter) const {
@@ -26,18 +24,15 @@ class PortCounts {
   void add(const proto::QpConfig& qp, proto::RequestCause cause) const {
     add(qp, proto::counter_of(cause));
   }
-  void timeout(const proto::QpConfig& qp) const {
-    if (!proto::mutant<"timeouts_uncounted">()) add(qp, &proto::TransportCounters::timeouts);
-  }
+  void timeout(const proto::QpConfig& qp) const { add(qp, &proto::TransportCounters::timeouts); }
   void implied_nak(const proto::QpConfig& qp) const {
-    if (!proto::mutant<"implied_naks_uncounted">())
-      add(qp, &proto::TransportCounters::implied_naks);
+    add(qp, &proto::TransportCounters::implied_naks);
   }
 
  private:
   // G18.2, G19.2.
-  static void count_violation(u16& violations, bool wraps) {
-    if (violations != 0xffff || wraps) ++violations;
+  static void count_violation(u16& violations) {
+    if (violations != 0xffff) ++violations;
   }
   std::vector<proto::PortAttributes>* ports_;
   std::vector<proto::DropCounters>* drops_;

@@ -120,7 +120,7 @@ class FunctionalHca {
   device::CqTime time_of(const device::EventRing& cq) const;
   void watch(u32 cqn);
   std::optional<std::pair<Nanoseconds, u32>> next_cq_timer() const;  // (due, CQN)
-  void raise(u32 eqn, const proto::Event& event, bool again = false);
+  void raise(u32 eqn, const proto::Event& event);
   void raise_of_port(u32 port, proto::PortEvents events);
   void raise(proto::EventType type, u32 object) { raise(proto::kAsyncEq, {type, object}); }
   void interrupt(std::optional<u16> vector);
@@ -218,9 +218,6 @@ class FunctionalHca {
   std::array<u8, 4096 + proto::kMaxHeaderBytes> frame_;          // being built
   std::array<u8, 4096 + proto::kMaxHeaderBytes + 64> datagram_;  // with its header in front
   u16 ip_id_ = 0;
-  // By mistakes: what is done behind the next request, what was sent first.
-  [[no_unique_address]] proto::MutantMemory<std::function<void()>> put_off_;
-  [[no_unique_address]] proto::MutantMemory<proto::KeptBytes> kept_;
   std::vector<PortCounters> port_counters_;  // from port 1 on
   Counters host_counters_;
 };

@@ -49,7 +49,6 @@ void FunctionalHca::mmio_write(u32 offset, std::span<const u8> bytes) {
 }
 
 void FunctionalHca::ring_send(u32 qpn, u16 producer) {
-  if (mutant<"doorbell_qpn_16_bits">()) qpn &= 0xffff;
   const QpConfig* qp = contexts_.find_qp(qpn);
   if (!qp || !takes_sends(qp->state)) return void(++host_counters_.bad_doorbells);
   const u32 posted = widen_index(side(qpn).posted, producer);
@@ -61,7 +60,6 @@ void FunctionalHca::ring_send(u32 qpn, u16 producer) {
 }
 
 void FunctionalHca::ring_receive(u32 qpn, u16 producer) {
-  if (mutant<"doorbell_qpn_16_bits">()) qpn &= 0xffff;
   const QpConfig* qp = contexts_.find_qp(qpn);
   if (!qp || !has_receive_queue(*qp)) return void(++host_counters_.bad_doorbells);
   ReceiveState& r = contexts_.receive[qpn];
@@ -75,7 +73,6 @@ void FunctionalHca::ring_receive(u32 qpn, u16 producer) {
 void FunctionalHca::ring_shared(u32 srqn, u16 producer) {
   SharedQueue* queue = contexts_.find_srq(srqn);
   if (!queue) return void(++host_counters_.bad_doorbells);
-  if (refuses_posts(*queue)) raise(EventType::SrqErr, srqn);
   queue->posted = widen_index(queue->posted, producer);
 }
 
@@ -83,9 +80,6 @@ void FunctionalHca::ring_shared(u32 srqn, u16 producer) {
 void FunctionalHca::run_command(u64 address) {
   std::array<u8, kCommandBytes> block;
   if (!io_.read(address, block)) {  // it names nothing that could be told (ERR-23)
-    if (const QpConfig* qp = contexts_.first_of(contexts_.qps);
-        qp && mutant<"unread_command_is_fatal">())
-      raise(EventType::QpFatal, qp->qpn);
     return;
   }
   const auto asked = decode<CommandHeader>(block.data());
@@ -96,9 +90,7 @@ void FunctionalHca::run_command(u64 address) {
   if (effect.clear) {
     stop_timer(effect.qpn);
     Side& s = side(effect.qpn);
-    const SavedRequests kept = mutant<"reset_keeps_saved">() ? s.saved : SavedRequests{};
     s = {};
-    s.saved = kept;
   }
   io_.write(address, block);
   if (effect.message) interrupt(effect.vector);
@@ -117,12 +109,10 @@ void FunctionalHca::complete(u32 cqn, const Cqe& cqe) {
   const CqePlace place = put_cqe(cq, cqe, bytes.data());
   if (place.result == CqResult::NoQueue) return;
   if (place.result != CqResult::Written) {  // G21.3, classes F and G
-    if (place.result == CqResult::FirstLost && !mutant<"cq_err_not_raised">())
-      raise(EventType::CqErr, cqn);
+    if (place.result == CqResult::FirstLost) raise(EventType::CqErr, cqn);
     if (contexts_.qps[cqe.qpn].state != QpState::Error) {
-      if (!mutant<"qp_fatal_not_raised">())
-        raise(kAsyncEq, {EventType::QpFatal, cqe.qpn, !is_of_receive(cqe.opcode), cqe.wqe_index});
-      if (!mutant<"overflow_keeps_state">()) enter_error(cqe.qpn);
+      raise(kAsyncEq, {EventType::QpFatal, cqe.qpn, !is_of_receive(cqe.opcode), cqe.wqe_index});
+      enter_error(cqe.qpn);
     }
     return;
   }
@@ -153,14 +143,12 @@ void FunctionalHca::watch(u32 cqn) {
     cq_timers_.erase(cqn);
 }
 
-void FunctionalHca::raise(u32 eqn, const Event& event, bool again) {
+void FunctionalHca::raise(u32 eqn, const Event& event) {
   std::array<u8, kEqeBytes> eqe;
   const std::optional<u64> address = device::put_event(contexts_, eqs_, eqn, event, eqe.data());
   if (!address) return void(++host_counters_.lost_events);
-  if (mutant<"valid_before_rest">()) io_.write(*address + kEqeBytes - 1, std::span(eqe).last(1));
   io_.write(*address, eqe);
   interrupt(device::take_interrupt(eqs_, vectors_, eqn));
-  if (mutant<"event_raised_twice">() && !again && eqn == kAsyncEq) raise(eqn, event, true);
 }
 
 void FunctionalHca::raise_of_port(u32 port, PortEvents events) {
@@ -193,9 +181,9 @@ void FunctionalHca::flush_sends(u32 qpn) {
   Cqe cqe{};
   cqe.qpn = qpn, cqe.status = flush_status();
   cqe.opcode = CqeOpcode::Send;
-  for (const u32 first = s.completed; s.completed != side(qpn).posted;) {
+  while (s.completed != side(qpn).posted) {
     cqe.wqe_index = u16(s.completed++);
-    if (!flush_is_lost(false, s.completed != first + 1)) complete(qp.send_cq, cqe);
+    complete(qp.send_cq, cqe);
   }
   s.started = s.completed;
 }
@@ -211,13 +199,11 @@ void FunctionalHca::flush_receives(u32 qpn) {
     cqe.wqe_index = u16(qp.srqn ? r.shared_wqe : r.rq_consumed - 1);
     complete(qp.receive_cq, cqe);
   }
-  if (mutant<"srq_flushed_whole">() && qp.srqn && !r.last_wqe_told)
-    r.rq_consumed = contexts_.srqs[qp.srqn].taken, r.rq_posted = contexts_.srqs[qp.srqn].posted;
   while (r.rq_consumed != r.rq_posted) {
     cqe.wqe_index = u16(r.rq_consumed++);
-    if (!flush_is_lost(true, false)) complete(qp.receive_cq, cqe);
+    complete(qp.receive_cq, cqe);
   }
-  if (qp.srqn && !mutant<"last_wqe_not_told">() && !std::exchange(r.last_wqe_told, true))
+  if (qp.srqn && !std::exchange(r.last_wqe_told, true))
     raise(EventType::QpLastWqeReached, qpn);  // G20.4
 }
 

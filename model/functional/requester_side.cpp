@@ -27,7 +27,7 @@ bool FunctionalHca::send_next_message(u32 qpn) {
                                [&](u32 i) -> const SentMessage& { return sent_.message(qpn, i); });
   if (index == side(qpn).posted || (index == s.started && starts_nothing(qp, s))) return false;
   fetch_send(qp, index);
-  if (work_.unreadable && !blames_unread_wqe()) return fail_unread(qpn), false;
+  if (work_.unreadable) return fail_unread(qpn), false;
   if (work_.status == WcStatus::Success && index == s.started) {
     if (must_wait(s, qp, work_.wqe, psns_of_message(row_of(work_.wqe), work_.bytes, qp.path_mtu)))
       return false;
@@ -37,7 +37,7 @@ bool FunctionalHca::send_next_message(u32 qpn) {
     ++s.started;
   }
   if (work_.status != WcStatus::Success) {  // it fails when those in front of it are done (C9-209)
-    if (index == s.completed || mutant<"local_error_not_in_order">()) fail_send(qpn, work_.status);
+    if (index == s.completed) fail_send(qpn, work_.status);
     return false;
   }
   const u32 psn = s.send_psn;
@@ -61,16 +61,11 @@ void FunctionalHca::send_packets(u32 qpn, u32 index) {
     request_headers(ext, work_.wqe, work_.operands, m, plan);
     const u32 headers = header_bytes(path, *plan.row);
     const std::span<u8> payload{frame_.data() + headers, plan.bytes};
-    const bool first_time = s.send(plan.psns);
-    if (mutant<"last_packet_late">() && plan.last && plan.offset)
-      send_next_message(qpn), fetch_send(qp, index);
+    s.send(plan.psns);
     gather(work_.pieces, plan.offset, payload);
-    if (mutant<"payload_kept">()) keep_first(kept_(), plan.psns.first, payload);
     Bth bth = request_bth(qp, plan);
-    if (mutant<"repeat_takes_new_psn">() && plan.psns.first != s.sent_psn) bth.psn = s.sent_psn;
     if (datagram) address_datagram(bth, ext, qp, work_.address);
     transmit(qp, path, *plan.row, bth, ext, plan.bytes);
-    if (mutant<"resend_one_packet">() && !first_time) return s.go_back(s.sent_psn);
     i += plan.psns.count;
   }
   if (ends_when_sent(qp)) s.acknowledge(s.sent_psn), complete_sent(qpn);
@@ -79,13 +74,12 @@ void FunctionalHca::send_packets(u32 qpn, u32 index) {
 // Reads send WQE `index` into work_ and checks its form and keys.
 void FunctionalHca::fetch_send(const QpConfig& qp, u32 index) {
   std::array<u8, kSendWqeBytes> raw;
-  const u32 at = index ^ (mutant<"wqes_swapped">() && (index | 1) < side(qp.qpn).posted);
-  const u64 slot = qp.sq.slot(at);
+  const u64 slot = qp.sq.slot(index);
   work_.unreadable = !io_.read(slot, raw);
   work_.wqe = decode<SendWqe>(raw.data());
   work_.pieces.clear();
   u64 bytes = 0;
-  work_.status = check_send_wqe(work_.wqe, at, qp);
+  work_.status = check_send_wqe(work_.wqe, index, qp);
   if (work_.status != WcStatus::Success) return;
   const WorkRow& row = row_of(work_.wqe);
   const u64 segments = slot + segments_offset(row, qp.service);
@@ -115,12 +109,11 @@ void FunctionalHca::fetch_send(const QpConfig& qp, u32 index) {
       const Region* region = contexts_.find_region(sge.lkey);
       if (!sge_is_good(region, sge, accessor_of(qp), qp, local_right(row)))
         return void(work_.status = WcStatus::LocProtErr);
-      if (!bytes || !mutant<"length_of_first_sge">()) bytes += sge.bytes;
+      bytes += sge.bytes;
       add_pieces(sge);
     }
   }
   if (row.opcode == WorkOpcode::Flush) bytes = work_.operands.flush.bytes;
-  if (mutant<"sges_reversed">()) std::reverse(work_.pieces.begin(), work_.pieces.end());
   work_.status = check_message_bytes(row, bytes, qp);
   work_.bytes = u32(bytes);
 }
@@ -170,7 +163,7 @@ void FunctionalHca::transmit(const QpConfig& qp, const Path& path, const OpcodeR
                              const Bth& bth, const ExtHeaders& ext, u32 payload_bytes) {
   write_headers(path, row, bth, ext, payload_bytes, frame_.data(), ip_id_++);
   const u32 bytes = finish_frame(frame_.data(), shape_of(path, row, payload_bytes));
-  if (is_down(contexts_.ports[qp.port - 1u]) && !mutant<"port_down_sends">()) return;
+  if (is_down(contexts_.ports[qp.port - 1u])) return;
   ++counters(qp).sent;
   if (!names_partition(qp)) return;
   io_.transmit(qp.port, {frame_.data(), bytes});
@@ -193,8 +186,7 @@ void FunctionalHca::receive_answer(const QpConfig& qp, const ParsedPacket& packe
     return receive_response(qp, packet, frame.subspan(packet.payload_offset, packet.payload_bytes));
   const AckVerdict verdict =
       judge_ack(s, qp, awaited(qp.qpn), packet.bth.psn, packet.aeth.syndrome, packet.payload_bytes);
-  if (verdict.action != AckAction::Drop || mutant<"credits_of_every_ghost">())
-    take_credits(s, packet.aeth.msn, packet.aeth.syndrome);
+  if (verdict.action != AckAction::Drop) take_credits(s, packet.aeth.msn, packet.aeth.syndrome);
   act(qp.qpn, verdict);
 }
 
@@ -245,7 +237,6 @@ WcStatus FunctionalHca::place(const QpConfig& qp, u32 index, u32 offset, std::sp
 void FunctionalHca::act(u32 qpn, const AckVerdict& verdict) {
   if (verdict.action == AckAction::Drop) {
     ++counters(contexts_.qps[qpn]).unexpected_answers;
-    if (mutant<"drop_restarts_timer">()) stop_timer(qpn), pump(qpn);
     return;
   }
   if (verdict.action == AckAction::Credits) return pump(qpn);
@@ -255,18 +246,17 @@ void FunctionalHca::act(u32 qpn, const AckVerdict& verdict) {
   if (verdict.implied) counts_.implied_nak(qp);
   apply(s, qp, verdict);
   complete_sent(qpn);
-  if (!sends(qp.state)) return;  // the CQ was full
-  if (progress && !s.waits_rnr && !mutant<"progress_keeps_timer">())
-    stop_timer(qpn);  // G11.1: pump() starts it again
+  if (!sends(qp.state)) return;                   // the CQ was full
+  if (progress && !s.waits_rnr) stop_timer(qpn);  // G11.1: pump() starts it again
   switch (verdict.action) {
     case AckAction::Fail:
       return fail_send(qpn, verdict.status);
     case AckAction::Wait:
       s.waits_rnr = true;
-      set_timer(qpn, rnr_wait_ns(verdict.rnr_code, qp.timeout));  // G8.2, G8.3
+      set_timer(qpn, rnr_delay_ns(verdict.rnr_code));  // G8.2, G8.3
       [[fallthrough]];
     case AckAction::Resend:
-      s.go_back(psn_add(s.unacked_psn, mutant<"resend_skips_first">()));
+      s.go_back(s.unacked_psn);
       ++s.epoch;
       if (verdict.action == AckAction::Resend) stop_timer(qpn), s.waits_rnr = false;
       break;
@@ -284,7 +274,7 @@ void FunctionalHca::complete_sent(u32 qpn) {
     const SentMessage m = sent_.message(qpn, s.completed);
     if (psn_distance(m.end_psn(), s.unacked_psn) < 0) return;
     Cqe cqe{};
-    cqe.qpn = qpn, cqe.wqe_index = named_index(s.completed++), cqe.byte_len = m.bytes;
+    cqe.qpn = qpn, cqe.wqe_index = u16(s.completed++), cqe.byte_len = m.bytes;
     cqe.opcode = kWorkRows[std::size_t(m.opcode)].completion;
     if (m.signaled) complete(qp.send_cq, cqe);  // G21.1
   }
@@ -297,9 +287,8 @@ void FunctionalHca::fail_send(u32 qpn, WcStatus status) {
   const QpConfig& qp = contexts_.qps[qpn];
   SendState& s = contexts_.send[qpn];
   Cqe cqe{};
-  cqe.qpn = qpn, cqe.status = status, cqe.wqe_index = named_index(s.completed);
+  cqe.qpn = qpn, cqe.status = status, cqe.wqe_index = u16(s.completed);
   if (s.completed++ == s.started) ++s.started;
-  if (mutant<"class_b_keeps_state">()) return complete(qp.send_cq, cqe);
   contexts_.qps[qpn].state = state_of_failed_sends(qp.service);
   complete(qp.send_cq, cqe);
   if (qp.state == QpState::Error) return enter_error(qpn);
@@ -310,13 +299,13 @@ void FunctionalHca::fail_send(u32 qpn, WcStatus status) {
 // Class C (C9-216): no WQE is blamed, and none waits for its answer any more.
 void FunctionalHca::fail_unread(u32 qpn) {
   contexts_.qps[qpn].state = QpState::Error;
-  if (tells_unread_wqe()) raise(kAsyncEq, {EventType::QpFatal, qpn, true});
+  raise(kAsyncEq, {EventType::QpFatal, qpn, true});
   enter_error(qpn);
 }
 
 void FunctionalHca::time_out(u32 qpn) {
   SendState& s = contexts_.send[qpn];
-  if (std::exchange(s.waits_rnr, false) && !mutant<"rnr_keeps_timer">()) return pump(qpn);  // G8.2
+  if (std::exchange(s.waits_rnr, false)) return pump(qpn);  // G8.2
   counts_.timeout(contexts_.qps[qpn]);
   act(qpn, judge_timeout(s));
 }

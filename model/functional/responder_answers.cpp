@@ -20,14 +20,11 @@ void FunctionalHca::execute_read(u32 qpn, const ParsedPacket& packet, const Requ
     original = load_le8(bytes.data());
     store_le8(bytes.data(), atomic_result(*packet.opcode, packet.atomic_eth, original));
     write_memory(effect.rkey, effect.va, bytes);
-    if (mutant<"atomic_returns_new">()) original = load_le8(bytes.data());
   }
   // A FLUSH finds all that was written before in memory.
   side(qpn).saved.save(qp.max_dest_rd_atomic, effect, kind, original);
   if (kind != Answer::Read)
     respond_once(qp, kind, effect, original);
-  else if (mutant<"duplicate_ack_overtakes">() || mutant<"unsupported_nak_overtakes">())
-    put_off_() = [=, this] { respond_read(contexts_.qps[qpn], effect); };
   else
     respond_read(qp, effect);
 }
@@ -37,28 +34,16 @@ void FunctionalHca::repeat_read(u32 qpn, const ParsedPacket& packet, const Reque
   const QpConfig& qp = contexts_.qps[qpn];
   SavedRequests& saved = side(qpn).saved;
   const Answer kind = packet.opcode->traits().answer;
-  if (mutant<"dup_atomic_executed">() && kind == Answer::Atomic)
-    return execute_read(qpn, packet, effect, frame);
   const Region* region = contexts_.find_region(effect.rkey);
   const bool key_good = key_allows(region, effect, accessor_of(qp), packet);
   if (kind != Answer::Read) {
     const SavedRequest* held = saved.find_result(effect.ack_psn, kind);
-    if (held && (key_good || !mutant<"dup_atomic_key_checked">())) {
-      u64 original = held->original;
-      if (mutant<"dup_saved_again">()) saved.save(qp.max_dest_rd_atomic, effect, kind, original);
-      if (mutant<"dup_atomic_read_anew">()) {
-        std::array<u8, kAtomicBytes> bytes;
-        read_memory(effect.rkey, effect.va, bytes);
-        original = load_le8(bytes.data());
-      }
-      return respond_once(qp, kind, effect, original);
-    }
+    if (held) return respond_once(qp, kind, effect, held->original);
   } else if (refuses_repeated_read(qp, key_good)) {
     counts_.add(qp, kKeyGone.cause);
     answer(qp, kKeyGone, effect);
     return fail_receive(qpn, packet, kKeyGone);
   } else if (may_repeat_read(saved, effect, qp, key_good)) {
-    if (mutant<"dup_saved_again">()) saved.save(qp.max_dest_rd_atomic, effect, Answer::Read, 0);
     return respond_read(qp, effect);
   }
   count(qp, {RequestAction::Drop, RequestCause::NotSaved, {}, {}});

@@ -14,28 +14,17 @@ void FunctionalHca::receive(std::span<const u8> frame, u32 port, bool at_once) {
   row_ += !at_once;
   const PortAttributes& own = contexts_.ports[port - 1];
   ++port_counters_[port - 1].received;
-  if (is_down(own) && !mutant<"port_down_receives">())
-    return counts_.drop(port, &DropCounters::port_down);
+  if (is_down(own)) return counts_.drop(port, &DropCounters::port_down);
   ParsedPacket packet;
   const PacketVerdict form = check_frame(frame, framing_row(Framing(own.framing)).link, packet);
-  if (mutant<"unknown_qp_before_tver">() && form == PacketVerdict::BadTver &&
-      !contexts_.find_qp(packet.bth.dest_qp))
-    return counts_.drop(port, &DropCounters::unknown_qp);
   if (form != PacketVerdict::Good) return counts_.drop(port, counter_of(form));
   const QpConfig* qp = contexts_.find_qp(packet.bth.dest_qp);
   if (!qp && packet.bth.dest_qp == kMulticastQp)
     return receive_multicast(packet, frame, port, kAnyQp);
-  if (mutant<"unknown_qp_is_first">() && !qp) qp = contexts_.first_of(contexts_.qps);
   if (const auto dropped = port_drop(own, port, frame.data(), packet, qp))
     return counts_.drop(port, dropped);
   if (packet.opcode && !packet.opcode->is_request) return receive_answer(*qp, packet, frame);
-  if constexpr (kMutants) {
-    const std::function<void()> late = std::exchange(put_off_(), {});
-    receive_request(qp->qpn, packet, frame);
-    if (late) late();
-  } else {
-    receive_request(qp->qpn, packet, frame);
-  }
+  receive_request(qp->qpn, packet, frame);
 }
 
 // A copy for each queue pair of the group, judged as any other datagram (G25.2).
@@ -55,7 +44,6 @@ void FunctionalHca::receive_multicast(const ParsedPacket& packet, std::span<cons
 
 // G25.3: a datagram that this queue pair sends to a group, for the members at its own port.
 void FunctionalHca::turn(const QpConfig& qp, std::span<const u8> sent) {
-  if (mutant<"multicast_not_turned">()) return;
   const std::vector<u8> frame(sent.begin(), sent.end());
   ParsedPacket packet;
   const auto link = framing_row(Framing(contexts_.ports[qp.port - 1u].framing)).link;
@@ -103,9 +91,6 @@ void FunctionalHca::receive_request(u32 qpn, const ParsedPacket& packet,
   counts_.drop(qp.port, counter_of(verdict.cause, qp, frame.data(), packet));
   if (qp.service == Service::Ud) counts_.drop(qp.port, counter_without_place(verdict.cause));
   const bool reliable = qp.reliable;
-  const bool answers = reliable || mutant<"unreliable_answers">();
-  if (mutant<"abandoned_wqe_consumed">() && abandons_send(state, packet, qp, verdict))
-    ++state.rq_consumed;
   const bool breaks = shared && abandons_send(state, packet, qp, verdict);
   RequestEffect effect = apply(state, packet, qp, verdict);
   if (shared) {
@@ -122,15 +107,10 @@ void FunctionalHca::receive_request(u32 qpn, const ParsedPacket& packet,
   side(qpn).congested |= effect.congested;
   if (verdict.action != RequestAction::Drop && qp.state == QpState::Rtr &&
       take_established(state)) {
-    if (mutant<"comm_est_late">())
-      put_off_() = [=, this] { raise(EventType::CommEst, qpn); };
-    else
-      raise(EventType::CommEst, qpn);
+    raise(EventType::CommEst, qpn);
   }
   const bool answered =
       verdict.action == RequestAction::Nak || verdict.action == RequestAction::NakAndFail;
-  if (mutant<"refused_atomic_saved">() && answered && reads)
-    side(qpn).saved.save(qp.max_dest_rd_atomic, effect, Answer::Atomic, 0);
   switch (verdict.action) {
     case RequestAction::Drop:
     case RequestAction::Abandon:
@@ -144,7 +124,7 @@ void FunctionalHca::receive_request(u32 qpn, const ParsedPacket& packet,
       if (reads) return execute_read(qpn, packet, effect, frame);
       if (!reliable && !shared) take_receive(state, packet, effect);
       execute(qpn, packet, effect, frame.subspan(packet.payload_offset, packet.payload_bytes));
-      if (packet.bth.ack_req && answers && qp.state != QpState::Error)
+      if (packet.bth.ack_req && reliable && qp.state != QpState::Error)
         answer(qp, verdict, effect);  // G4.1
       return;
     case RequestAction::NakAndFail:
@@ -177,7 +157,6 @@ void FunctionalHca::receive_datagram(u32 qpn, ParsedPacket packet, std::span<con
   if (verdict.action == RequestAction::Fail) return fail_receive(qpn, packet, verdict);
   if (!shared) take_receive(state, packet, effect);
   execute(qpn, packet, effect, {datagram_.data() + packet.payload_offset, packet.payload_bytes});
-  if (packet.bth.ack_req && mutant<"unreliable_answers">()) answer(qp, verdict, effect);
 }
 
 // Whether the payload has a place, as its service sees it.
@@ -200,8 +179,6 @@ RequestVerdict FunctionalHca::find_own_place(u32 qpn, const ParsedPacket& packet
     if (request::takes_receive_wqe(row))
       if (const RequestVerdict v = read_receive_wqe(qpn); v.action != RequestAction::Execute)
         return v;
-    if (row.has(Ext::Ieth) && invalidates_too_early(packet, find(packet.ieth.rkey), qp))
-      return kEarlyInvalidate;
     return judge_scatter(side(qpn).scatter, side(qpn).received, packet.payload_bytes, qp, find);
   }
   const ReceiveState& state = contexts_.receive[qpn];
@@ -220,9 +197,7 @@ RequestVerdict FunctionalHca::read_receive_wqe(u32 qpn) {
   }
   const auto wqe = decode<ReceiveWqe>(raw.data());
   if (!receive_wqe_is_good(wqe, index, qp.rq.stride())) return kBadReceiveWqe;
-  const u32 first = first_sge(wqe.sge_count);
-  side(qpn).scatter =
-      read_sges(qp.rq.slot(index) + kReceiveWqeBytes + first * kSgeBytes, wqe.sge_count - first);
+  side(qpn).scatter = read_sges(qp.rq.slot(index) + kReceiveWqeBytes, wqe.sge_count);
   side(qpn).received = 0;
   return {};
 }
@@ -230,7 +205,7 @@ RequestVerdict FunctionalHca::read_receive_wqe(u32 qpn) {
 // SRQ-11.
 void FunctionalHca::fail_shared(u32 srqn) {
   contexts_.srqs[srqn].failed = true;
-  if (!mutant<"srq_err_not_raised">()) raise(EventType::SrqErr, srqn);
+  raise(EventType::SrqErr, srqn);
 }
 
 void FunctionalHca::execute(u32 qpn, const ParsedPacket& packet, const RequestEffect& effect,
@@ -239,12 +214,7 @@ void FunctionalHca::execute(u32 qpn, const ParsedPacket& packet, const RequestEf
   if (row.operation == Operation::Send)
     scatter(side(qpn), payload);
   else if (!payload.empty()) {
-    if (mutant<"atomic_out_of_order">() || mutant<"write_lands_late">())
-      put_off_() = [=, this, bytes = std::vector<u8>(payload.begin(), payload.end())] {
-        write_memory(effect.rkey, effect.va, bytes);
-      };
-    else
-      write_memory(effect.rkey, effect.va, payload);
+    write_memory(effect.rkey, effect.va, payload);
   }
   if (effect.completes_message && makes_receive_cqe(row)) complete_receive(qpn, packet, effect);
 }
@@ -275,13 +245,11 @@ void FunctionalHca::complete_receive(u32 qpn, const ParsedPacket& packet,
   Cqe cqe{};
   cqe.opcode = send ? CqeOpcode::Receive : CqeOpcode::ReceiveRdmaImmediate;
   cqe.with_immediate = packet.has(Ext::ImmDt);
-  cqe.solicited = packet.bth.solicited && !mutant<"solicited_not_set">();
-  cqe.solicited |= mutant<"long_message_solicited">() && packet.opcode->position == Position::Last;
+  cqe.solicited = packet.bth.solicited;
   cqe.qpn = qpn;
-  cqe.wqe_index = named_shared(contexts_.find_srq(contexts_.qps[qpn].srqn), effect.receive_wqe);
+  cqe.wqe_index = u16(effect.receive_wqe);
   cqe.byte_len = send ? side(qpn).received : effect.byte_len;
-  if (send && mutant<"send_byte_len_of_last">()) cqe.byte_len = packet.payload_bytes;
-  cqe.with_invalidate = packet.has(Ext::Ieth) && !mutant<"inv_flag_missing">();
+  cqe.with_invalidate = packet.has(Ext::Ieth);
   if (cqe.with_immediate) cqe.immediate = packet.imm_dt.data;
   if (cqe.with_invalidate) cqe.immediate = packet.ieth.rkey;
   const QpConfig& qp = contexts_.qps[qpn];
@@ -296,9 +264,6 @@ void FunctionalHca::fail_invalidate(u32 qpn, const RequestEffect& effect) {
   cqe.opcode = CqeOpcode::Receive, cqe.status = failure_of(RequestCause::BadInvalidate).status;
   cqe.qpn = qpn, cqe.wqe_index = u16(effect.receive_wqe);
   count(contexts_.qps[qpn], {RequestAction::Fail, RequestCause::BadInvalidate, {}, {}});
-  if (mutant<"inv_bad_key_nak">()) answer(contexts_.qps[qpn], kEarlyInvalidate, effect);
-  if (mutant<"inv_no_flush">()) return complete(contexts_.qps[qpn].receive_cq, cqe);
-  if (mutant<"inv_both_reports">()) raise(EventType::QpAccessErr, qpn);
   contexts_.qps[qpn].state = QpState::Error;
   complete(contexts_.qps[qpn].receive_cq, cqe);
   enter_error(qpn);
@@ -309,8 +274,6 @@ void FunctionalHca::fail_invalidate(u32 qpn, const RequestEffect& effect) {
 void FunctionalHca::fail_receive(u32 qpn, const ParsedPacket& packet, const RequestVerdict& v) {
   const FailureRow failure = failure_of(v.cause);
   ReceiveState& r = contexts_.receive[qpn];
-  if (mutant<"class_a_fails_srq">() && contexts_.qps[qpn].srqn)
-    contexts_.srqs[contexts_.qps[qpn].srqn].failed = true;
   contexts_.qps[qpn].state = QpState::Error;
   r.nak_sent = false;
   const bool takes = failure_takes_receive_wqe(contexts_.qps[qpn], packet, v);
@@ -332,7 +295,6 @@ void FunctionalHca::fail_receive(u32 qpn, const ParsedPacket& packet, const Requ
 
 // G9.2: the WQE of an SRQ that was taken for a message which is not delivered.
 void FunctionalHca::abandon_shared(u32 qpn, u32 index, RequestCause cause) {
-  if (mutant<"srq_abandoned_silent">()) return;
   Cqe cqe{};
   cqe.opcode = CqeOpcode::Receive, cqe.status = status_of_abandoned(cause);
   cqe.qpn = qpn, cqe.wqe_index = u16(index);

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "model/proto/mutant.h"
+#include "model/proto/types.h"
 
 namespace hca::proto {
 
@@ -49,10 +49,7 @@ inline u64 load_le8(const u8* p) {
   std::memcpy(&v, p, 8);
   return v;
 }
-inline void store_le8(u8* p, u64 value) {
-  if (mutant<"big_endian_host">()) value = swapped(value);
-  std::memcpy(p, &value, 8);
-}
+inline void store_le8(u8* p, u64 value) { std::memcpy(p, &value, 8); }
 
 constexpr u64 low_mask(unsigned bits) { return bits >= 64 ? ~u64{0} : (u64{1} << bits) - 1; }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "model/functional/functional_hca.h"
-#include "model/proto/mutant.h"
+#include "testbench/host/in_device.h"
 #include "testbench/host/replay_device.h"
 
 namespace hca::testbench {
@@ -13,16 +13,16 @@ class FunctionalDevice : public ReplayDevice {
       : options_(options), judged_(std::move(judged)) {}
   tlm_::HostMemory& memory() override { return memory_; }
   void mmio_write(u32 offset, std::span<const u8> bytes) override {
-    const proto::InDevice inside;
+    const InDevice inside;
     hca_.mmio_write(offset, bytes);
   }
   using ReplayDevice::inject;
   void inject(std::span<const u8> frame, u32 port) override {
-    const proto::InDevice inside;
+    const InDevice inside;
     hca_.receive(frame, port, std::exchange(at_once_, true));
   }
   void change_cable(bool is_broken, u32 port) override {
-    const proto::InDevice inside;
+    const InDevice inside;
     hca_.change_cable(port, is_broken);
   }
   void run() override { at_once_ = false; }  // work takes no time: it is done
@@ -36,11 +36,11 @@ class FunctionalDevice : public ReplayDevice {
   std::optional<u64> timer_of(u32 qpn) override { return hca_.timer_of(qpn); }
   u64 now() override { return hca_.now(); }
   void advance_to_next_timer() override {
-    const proto::InDevice inside;
+    const InDevice inside;
     if (const auto due = hca_.next_timer()) hca_.advance_to(*due);
   }
   void advance(u64 nanoseconds) override {
-    const proto::InDevice inside;
+    const InDevice inside;
     hca_.advance_to(hca_.now() + nanoseconds);
   }
 

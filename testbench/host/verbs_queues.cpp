@@ -23,17 +23,6 @@ u8* append_sges(std::span<const SgeList> list, u8* at) {
   return at;
 }
 
-// What a driver may do wrong with a list of work requests.
-struct ListMistakes {
-  bool first_only = false, takes_all_back = false, passes_over = false;
-  ListMistakes() {
-    const proto::InDevice driver;
-    first_only = proto::mutant<"list_posts_first_only">();
-    takes_all_back = proto::mutant<"bad_wr_takes_all_back">();
-    passes_over = proto::mutant<"bad_wr_passed_over">();
-  }
-};
-
 u64 total(std::span<const SgeList> list) {
   u64 bytes = 0;
   for (const SgeList& sge : list) bytes += sge.length;
@@ -48,9 +37,8 @@ u32 VerbsContext::free_send_slots(const Qp& qp) {
 Error VerbsContext::check_send(const Qp& qp, const SendWr& wr) const {
   const bool may_post = qp.state == QpState::Rts || qp.state == QpState::Sqd ||
                         qp.state == QpState::Sqe || qp.state == QpState::Error;
-  const proto::InDevice driver;  // which may make mistakes as well
-  if (!may_post && !proto::mutant<"send_posted_in_any_state">()) return Error::Invalid;
-  if (!free_send_slots(qp) && !proto::mutant<"full_queue_posted">()) return Error::NoMemory;
+  if (!may_post) return Error::Invalid;
+  if (!free_send_slots(qp)) return Error::NoMemory;
   const proto::WorkRow* row = proto::work_row(wr.opcode);
   if (!row || ((wr.send_flags & kInline) && !row->sends_payload())) return Error::Invalid;
   if (!proto::includes(row->services, qp.cap.service)) return Error::Invalid;  // T4
@@ -109,7 +97,6 @@ void VerbsContext::ring_send(const Qp& qp, bool push, std::span<const u8> wqe) {
 }
 
 Error VerbsContext::post_send(Qp& qp, std::span<const SendWr> list, std::size_t* bad) {
-  const ListMistakes wrong;
   Error error = Error::None;
   std::array<u8, proto::kMaxSendWqeBytes> wqe;
   u32 bytes = 0;
@@ -117,7 +104,6 @@ Error VerbsContext::post_send(Qp& qp, std::span<const SendWr> list, std::size_t*
   for (; posted < list.size(); ++posted) {
     const SendWr& wr = list[posted];
     if (error = check_send(qp, wr); error != Error::None) break;
-    if (posted && wrong.first_only) continue;
     bytes = write_send_wqe(qp, wr, wqe.data());
     const u32 slot = qp.sq_posted & u32(qp.send_ids.size() - 1);
     memory_.write(qp.sq_address + (u64{slot} << qp.sq_log_stride), wqe.data(), bytes);
@@ -125,20 +111,14 @@ Error VerbsContext::post_send(Qp& qp, std::span<const SendWr> list, std::size_t*
     ++qp.sq_posted;
   }
   if (bad) *bad = posted;
-  if (error != Error::None && wrong.takes_all_back) qp.sq_posted -= u32(posted), posted = 0;
   const bool pushes = posted == 1 && list[0].push && bytes <= proto::kPushBytes;
   if (posted) ring_send(qp, pushes, {wqe.data(), bytes});
-  if (error != Error::None && posted + 1 < list.size() && wrong.passes_over)
-    post_send(qp, list.subspan(posted + 1));
   return error;
 }
 
 namespace {
 // G23.2.
-bool has_receive_queue(const Qp& qp) {
-  const proto::InDevice driver;
-  return !qp.cap.srq || proto::mutant<"srq_qp_takes_posts">();
-}
+bool has_receive_queue(const Qp& qp) { return !qp.cap.srq; }
 }  // namespace
 
 Error VerbsContext::post_recv(Qp& qp, std::span<const RecvWr> list, std::size_t* bad) {

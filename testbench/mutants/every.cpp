@@ -11,9 +11,9 @@
 #include <set>
 #include <stdexcept>
 
-#include "model/proto/mutant.h"
 #include "model/proto/wire/framing.h"
 #include "model/proto/wire/opcodes.h"
+#include "testbench/mutants/mistake.h"
 #include "testbench/mutants/reached.h"
 #include "testbench/mutants/trial.h"
 
@@ -33,14 +33,14 @@ std::set<u32> values_of(std::string_view key) {
     if (key == "opcode") values.insert(row.code);
   }
   if (values.empty())
-    throw std::runtime_error(
-        fmt::format("--vary {}: is no key; allowed: {}", key, fmt::join(proto::kScopeKeys, ", ")));
+    throw std::runtime_error(fmt::format("--vary {}: is no key; allowed: {}", key,
+                                         fmt::join(mutants::kScopeKeys, ", ")));
   return values;
 }
 
 std::set<std::string> names_of(const EveryMistake& which) {
   std::set<std::string> names;
-  for (const auto* m = proto::Mutant::first(); m; m = m->next())
+  for (const auto* m = mutants::Mutant::first(); m; m = m->next())
     if (!fnmatch(which.names.c_str(), m->name().c_str(), 0)) names.insert(m->name());
   if (names.empty())
     throw std::runtime_error(
@@ -49,7 +49,7 @@ std::set<std::string> names_of(const EveryMistake& which) {
 }
 
 std::size_t key_index(std::string_view key) {
-  return std::size_t(std::ranges::find(proto::kScopeKeys, key) - proto::kScopeKeys.begin());
+  return std::size_t(std::ranges::find(mutants::kScopeKeys, key) - mutants::kScopeKeys.begin());
 }
 
 // Each mistake for one value at a time, where a vector asks for it; the others are counted. By the

@@ -11,8 +11,8 @@
 #include <set>
 #include <systemc>
 
-#include "model/proto/mutant.h"
 #include "testbench/mutants/every.h"
+#include "testbench/mutants/mistake.h"
 #include "testbench/mutants/trial.h"
 #include "testbench/text/text_file.h"
 #include "testbench/vectors/inputs.h"
@@ -22,7 +22,7 @@ using namespace hca::testbench;
 
 int list_mutants() {
   std::set<std::string> names;
-  for (const auto* m = hca::proto::Mutant::first(); m; m = m->next()) names.insert(m->name());
+  for (const auto* m = hca::mutants::Mutant::first(); m; m = m->next()) names.insert(m->name());
   for (const std::string& name : names) fmt::print("{}\n", name);
   return 0;
 }

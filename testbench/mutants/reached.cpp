@@ -15,6 +15,7 @@
 
 namespace hca::testbench {
 using namespace proto;
+using namespace mutants;
 
 namespace {
 enum ScopeKey : std::size_t { kFraming, kService, kOperation, kOpcode };

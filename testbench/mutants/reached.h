@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "model/proto/mutant.h"
+#include "testbench/mutants/mistake.h"
 
 namespace hca::testbench {
 // By the names of mistakes. A mistake that is never asked for with a value changes nothing there.
-using ReachedPlaces = std::map<std::string, proto::Mutant::Reached>;
+using ReachedPlaces = std::map<std::string, mutants::Mutant::Reached>;
 
 // Runs the vectors on the model without a mistake, in `jobs` processes. Throws std::runtime_error
 // if one of them dies.

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "model/proto/mutant.h"
+#include "testbench/mutants/mistake.h"
 #include "testbench/vectors/run.h"
 
 namespace hca::testbench {
@@ -49,12 +49,12 @@ std::size_t count_trials(const nlohmann::json& pair) {
                             unsigned milliseconds) {
   const int nothing = open("/dev/null", O_WRONLY);
   dup2(nothing, STDOUT_FILENO), dup2(nothing, STDERR_FILENO);
-  proto::Mutant::choose(pair.at("mutant").get<std::string>());
+  mutants::Mutant::choose(pair.at("mutant").get<std::string>());
   for (std::size_t trial = first; trial < count_trials(pair); ++trial) {
     const Vector vector =
         load_vector(pair.at("vectors")[trial / trial_runners().size()].get<std::string>());
     limit_time(milliseconds);
-    proto::Mutant::begin_run();
+    mutants::Mutant::begin_run();
     const std::string result = run_one(vector, trial_runners()[trial % trial_runners().size()]);
     limit_time(0);
     write_line(
@@ -136,12 +136,12 @@ nlohmann::json try_mutants(const nlohmann::json& pairs, unsigned jobs, unsigned 
     }
   };
   for (const auto& pair : pairs) {
-    if (!proto::Mutant::choose(pair.at("mutant").get<std::string>())) {
+    if (!mutants::Mutant::choose(pair.at("mutant").get<std::string>())) {
       done.push_back(pair);
       done.back()["unknown"] = true;
       continue;
     }
-    proto::Mutant::choose("");
+    mutants::Mutant::choose("");
     while (running.size() >= jobs) reap();
     Trials trials{pair};
     const pid_t pid = start_child(trials, milliseconds);

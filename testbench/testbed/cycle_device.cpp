@@ -5,8 +5,8 @@
 #include <tlm_utils/simple_initiator_socket.h>
 #include <tlm_utils/simple_target_socket.h>
 
-#include "model/proto/mutant.h"
 #include "model/systemc/hca.h"
+#include "testbench/host/in_device.h"
 #include "testbench/testbed/fresh_kernel.h"
 #include "tlm/host_memory/memory_target.h"
 
@@ -67,19 +67,19 @@ class CycleDevice : public ReplayDevice {
   }
   tlm_::HostMemory& memory() override { return memory_; }
   void mmio_write(u32 offset, std::span<const u8> bytes) override {
-    const proto::InDevice inside;
+    const InDevice inside;
     Surroundings::write(outside_.mmio, offset, bytes);
   }
   using ReplayDevice::inject;
   void inject(std::span<const u8> frame, u32 port) override {
-    const proto::InDevice inside;
+    const InDevice inside;
     // Frames of one moment follow each other on the link.
     const sc_core::sc_time now = sc_core::sc_time_stamp(), start = std::max(now, link_free_);
     link_free_ = start + sc_core::sc_time(double(wire_time(frame.size())), sc_core::SC_PS);
     Surroundings::write(outside_.to_hca[port - 1], 0, frame, start - now);
   }
   void change_cable(bool is_broken, u32 port) override {
-    const proto::InDevice inside;
+    const InDevice inside;
     hca_.change_cable(port - 1, is_broken, sc_core::SC_ZERO_TIME);
   }
   void run() override {
@@ -100,7 +100,7 @@ class CycleDevice : public ReplayDevice {
         sc_core::sc_time_stamp() + sc_core::sc_time(double(nanoseconds), sc_core::SC_NS);
     const Cycle last = end.value() / hca_.period().value();
     while (due() != kNever && due() < last) run_cycle(due());
-    const proto::InDevice inside;
+    const InDevice inside;
     sc_core::sc_start(end - sc_core::sc_time_stamp());
   }
   device::Contexts& contexts() override { return hca_.contexts(); }
@@ -132,7 +132,7 @@ class CycleDevice : public ReplayDevice {
     return bytes * 8 * engine::kPicosecondsPerSecond / config_.port[0].link_rate + 1;
   }
   void run_cycle(Cycle cycle) {
-    const proto::InDevice inside;
+    const InDevice inside;
     sc_core::sc_start(hca_.delay_to(cycle + 1));
   }
   u64 nanoseconds(Cycle cycle) const { return cycle * hca_.period().value() / 1000; }

@@ -61,14 +61,14 @@ void Completion::write(const Completed& c) {
 // G21.3: the CQ takes no more CQEs, the queue pair enters Error.
 void Completion::overflow(CqResult result, const Completed& c) {
   ++counters.overflows;
-  if (result == CqResult::FirstLost && !mutant<"cq_err_not_raised">())
+  if (result == CqResult::FirstLost)
     faults_.push({.qpn = c.cqn, .raise = true, .event = EventType::CqErr, .fails = false});
   faults_.push({.qpn = c.cqe.qpn,
-                .raise = !mutant<"qp_fatal_not_raised">(),
+                .raise = true,
                 .event = EventType::QpFatal,
                 .of_sends = !is_of_receive(c.cqe.opcode),
                 .wqe_index = c.cqe.wqe_index,
-                .fails = !mutant<"overflow_keeps_state">()});
+                .fails = true});
   push_fault();
 }
 

@@ -13,8 +13,7 @@ void Event::tick() {
   if (!buffers.available() || !ports.dma_out->can_push()) return;
   next_ = now() + config_.interval;
   EventLink& link = events_in[events_in[0].can_pop() ? 0 : 1];
-  const bool again = proto::mutant<"event_raised_twice">() && used_ % 2 == 0;
-  take(again ? EventNote(link.front()) : link.pop());
+  take(link.pop());
   if (events_in[0].can_pop() || events_in[1].can_pop()) wake_at(next_);
 }
 

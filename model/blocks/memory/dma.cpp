@@ -46,9 +46,6 @@ void Dma::serve_several() {
 
 inline void Dma::finish_write() {
   const Access& a = writes_.front();
-  if (a.request.bytes == proto::kEqeBytes && proto::mutant<"valid_before_rest">())
-    outside_.write_memory(a.request.address + proto::kEqeBytes - 1,
-                          a.request.buffer + proto::kEqeBytes - 1, 1, now());
   outside_.write_memory(a.request.address, a.request.buffer, a.request.bytes, now());
   accesses_.end(a.request.era);
   const Client& client = clients[a.client];

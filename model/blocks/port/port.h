@@ -91,7 +91,6 @@ class PortTransmit : public engine::Block {
   Cycle link_free_ = 0;                // slow_: when another packet may start on the wire
   std::array<u16, 16> blocks_sent_{};  // FCTBS of each virtual lane
   proto::NetworkCrcs network_crcs_;    // of packets whose payload no read brings
-  [[no_unique_address]] proto::MutantMemory<Packet*> late_;
 };
 
 // The receiving half, and the segment behind it: frame checks, ICRC, then responder_check or
@@ -193,7 +192,6 @@ class PortReceive : public engine::Block {
   Ring<Copy> copies_;
   PacketPool pool_;
   proto::NetworkCrcs network_crcs_;
-  [[no_unique_address]] proto::MutantMemory<Cycle> late_;
 };
 }  // namespace hca::blocks
 

@@ -12,7 +12,7 @@ using namespace proto;
 // G25.3: a copy of a datagram that leaves by this port, if a queue pair of it is to get one. The
 // first bit is here in cycle `at`.
 [[gnu::cold]] void PortReceive::turn(const Packet& p, Cycle at) {
-  if (p.shape.framing == Framing::IbLocal || mutant<"multicast_not_turned">()) return;
+  if (p.shape.framing == Framing::IbLocal) return;
   const Gid dgid = addressing_of(p.frame(), p.shape).destination_gid;
   bool any = false;
   contexts_.each_receiver(port_, dgid, p.frame(), p.shape, p.qpn, [&](u32) { any = true; });

@@ -44,7 +44,7 @@ inline Cycle PortReceive::taken_at(const Packet& p) const {
 // Doorbells, events, copies of datagrams. True: there was a copy, and packets wait.
 [[gnu::noinline]] bool PortReceive::serve_beside() {
   if (bells_in.can_pop() && ports.bells_out->can_push()) ring(bells_in.pop());
-  if (!events_.empty() && !(mutant<"comm_est_late">() && now() < late_())) push_event();
+  if (!events_.empty()) push_event();
   const bool copies = !copies_.empty();
   if (copies) forward_copy();
   pending_ = (bells_in.empty() ? 0 : kBells) | (events_.empty() ? 0 : kEvents) |
@@ -69,7 +69,7 @@ inline Cycle PortReceive::taken_at(const Packet& p) const {
 inline void PortReceive::receive(Packet* p, Cycle checked) {
   ++counters.rx_packets, counters.rx_bytes += p->frame_bytes;
   probe.event(now(), Step::Arrived, 0, 0, p->frame_bytes);
-  if (is_down(attributes_) && !mutant<"port_down_receives">()) [[unlikely]]
+  if (is_down(attributes_)) [[unlikely]]
     return drop(&DropCounters::port_down), PacketPool::give_back(p);
   if (!frame_good(*p, checked)) [[unlikely]]
     return PacketPool::give_back(p);
@@ -93,13 +93,8 @@ inline bool PortReceive::frame_good(Packet& p, Cycle checked) {
   const PacketVerdict v = stand_ins ? check_by(*stand_ins, p, link)
                                     : check_frame(frame, link, known_, network_crcs_, p.parsed);
   u32& dest_qp = p.parsed.bth.dest_qp;
-  if (mutant<"unknown_qp_before_tver">() && v == PacketVerdict::BadTver &&
-      !contexts_.find_qp(dest_qp))
-    return drop(&DropCounters::unknown_qp);
   if (v != PacketVerdict::Good) [[unlikely]]
     return drop(counter_of(v));
-  if (mutant<"unknown_qp_is_first">() && !contexts_.find_qp(dest_qp))
-    dest_qp = contexts_.first_of(contexts_.qps)->qpn;
   const QpConfig* qp = contexts_.find_qp(dest_qp);
   if (!qp && dest_qp == kMulticastQp) [[unlikely]]
     return spread(p, checked);
@@ -159,12 +154,7 @@ inline void PortReceive::route(Packet* p, const QpConfig& qp, Cycle checked) {
   wake_at(now() + 1);
 }
 
-[[gnu::cold]] void PortReceive::establish(u32 qpn) {
-  const bool late = mutant<"comm_est_late">();
-  const Cycle at = now() + (late ? 2000 : 1);
-  if (late) late_() = at;
-  tell({EventType::CommEst, qpn}, at);
-}
+[[gnu::cold]] void PortReceive::establish(u32 qpn) { tell({EventType::CommEst, qpn}, now() + 1); }
 
 [[gnu::cold]] void PortReceive::tell(Event event, Cycle at) {
   events_.push(event), pending_ |= kEvents, wake_at(at);
@@ -185,8 +175,8 @@ inline void PortReceive::route(Packet* p, const QpConfig& qp, Cycle checked) {
   ports.bells_out->push(ReceiveBell{bell.qpn, responder_.post(bell.qpn, u16(bell.posted))});
 }
 
+// SRQ-10: to one that has failed, too.
 void PortReceive::ring_shared(const ReceiveBell& bell) {
-  const SharedQueue* queue = responder_.post_shared(bell.qpn, u16(bell.posted));
-  if (queue && refuses_posts(*queue)) tell({EventType::SrqErr, bell.qpn}, now() + 1);
+  responder_.post_shared(bell.qpn, u16(bell.posted));
 }
 }  // namespace hca::blocks

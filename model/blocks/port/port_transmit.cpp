@@ -38,10 +38,6 @@ void PortTransmit::send_next_of_both() {
 }
 
 namespace {
-bool is_last(const Packet& p) {
-  const proto::OpcodeRow* row = proto::opcode_row(p.frame()[p.shape.transport_offset]);
-  return p.is_request && row && row->position == proto::Position::Last;
-}
 inline bool is_to_group(const Packet& p) {
   constexpr u32 kSecondWord = 4;  // of the BTH
   const u32 word = proto::load_be<4>(p.frame() + p.shape.transport_offset + kSecondWord);
@@ -113,15 +109,11 @@ template <bool kSpecial>
   if (!from.empty()) fetch_ahead(*from.front());
   replies_next_ = p->is_request || (kSpecial && is_controlled);
   if (p->buffers) p->buffers->give(next);
-  if (attributes && is_down(*attributes) && !proto::mutant<"port_down_sends">()) [[unlikely]]
+  if (attributes && is_down(*attributes)) [[unlikely]]
     return PacketPool::give_back(p);
   ++counters->tx_packets, counters->tx_bytes += p->frame_bytes;
   icrc_probe.event(through, Step::Passed, p->qpn, p->psn, p->is_request);
   probe.event(at, Step::Passed, p->qpn, p->psn, p->is_request);
-  if (proto::mutant<"last_packet_late">()) {
-    if (!late_() && is_last(*p)) return void(late_() = p);
-    if (p->is_request && late_()) outside_.transmit(p, at), p = std::exchange(late_(), nullptr);
-  }
   if (turns && is_to_group(*p)) [[unlikely]]
     turns->turn(*p, at);
   if (own && names_port(*attributes, p->frame(), p->shape)) [[unlikely]]

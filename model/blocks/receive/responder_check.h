@@ -56,11 +56,10 @@ class ResponderCheck {
     u32& posted = receive_[qpn].rq_posted;
     return posted = proto::widen_index(posted, producer);
   }
-  // The same of an SRQ; nullptr: there is no such one.
-  const proto::SharedQueue* post_shared(u32 srqn, u16 producer) {
+  // The same of an SRQ, if there is one.
+  void post_shared(u32 srqn, u16 producer) {
     proto::SharedQueue* const queue = srqs_.find(srqn);
     if (queue) queue->posted = proto::widen_index(queue->posted, producer);
-    return queue;
   }
   // True once: the first request came in RTR.
   bool take_established(u32 qpn) { return proto::take_established(receive_[qpn]); }

@@ -95,7 +95,7 @@ Packet* ResponderReply::build(const Reply& reply, const QpConfig& qp) {
 void ResponderReply::build_ack(Packet& p, const QpConfig& qp, const Reply& reply) {
   RepeatedHeaders& repeated = acks_[reply.qpn];
   const Aeth aeth{reply.syndrome, reply.msn};
-  if (repeated.hold(contexts_.version) && !reply.becn && !kMutants) [[likely]] {
+  if (repeated.hold(contexts_.version) && !reply.becn) [[likely]] {
     p.shape = repeated.shape();
     repeated.write(p.frame(), reply.psn);
     encode(aeth, p.frame() + p.shape.payload_offset - bytes_of<Aeth>());

@@ -9,7 +9,6 @@ namespace hca::blocks {
 namespace {
 proto::QueueDoorbell queue_bell(const u8* bytes) {
   auto bell = proto::decode<proto::QueueDoorbell>(bytes);
-  if (proto::mutant<"doorbell_qpn_16_bits">()) bell.qpn &= 0xffff;
   return bell;
 }
 }  // namespace

@@ -7,8 +7,7 @@
 namespace hca::blocks {
 namespace {
 proto::Sge sge_at(const GatherCursor& c) {
-  const u32 index = proto::mutant<"sges_reversed">() ? c.count - 1 - c.index : c.index;
-  return proto::decode<proto::Sge>(c.segments + index * proto::kSgeBytes);
+  return proto::decode<proto::Sge>(c.segments + c.index * proto::kSgeBytes);
 }
 }  // namespace
 
@@ -86,8 +85,6 @@ inline void Packetizer::ask(u8* buffer, u64 address, u32 bytes, bool complete, C
 // A packet whose last byte is in goes to the port, as early as its time on the wire allows.
 inline Cycle Packetizer::release(Packet& p, Cycle last, Cycle not_before) {
   p.last = last;
-  if (proto::mutant<"payload_kept">())
-    proto::keep_first(kept_(), p.psn, {p.payload(), p.shape.payload_bytes});
   Cycle at = sides[p.port].release.release(p.first, last, p.shape.payload_bytes);
   if (unit_) [[unlikely]]
     at = std::max(at, behind_unit(p));

@@ -124,7 +124,6 @@ class Packetizer {
   engine::Stage stage_;
   const u32 unit_;
   const engine::Rate unit_rate_;
-  [[no_unique_address]] proto::MutantMemory<proto::KeptBytes> kept_;
   proto::NetworkCrcs network_crcs_;
 };
 }  // namespace hca::blocks

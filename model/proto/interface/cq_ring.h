@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "model/proto/interface/device.h"
-#include "model/proto/mutant.h"
 
 namespace hca::proto {
 // Of a CQ or an EQ. Indices count entries modulo 2^32.
@@ -17,15 +16,13 @@ struct EntryRing {
   u32 producer = 0, consumer = 0;
 
   u32 entries() const { return u32{1} << log_entries; }
-  bool takes_more() const { return (!overflowed && !is_full()) || mutant<"cq_overflow_ignored">(); }
-  bool is_full() const {
-    return producer - consumer + mutant<"ring_one_entry_less">() >= entries();
-  }
+  bool takes_more() const { return !overflowed && !is_full(); }
+  bool is_full() const { return producer - consumer >= entries(); }
   u64 slot(u32 entry_bytes) const {
     return address + u64{producer & (entries() - 1)} * entry_bytes;
   }
   // 1 on the first turn.
-  bool phase() const { return !(producer >> log_entries & 1) || mutant<"phase_stuck">(); }
+  bool phase() const { return !(producer >> log_entries & 1); }
 };
 
 enum class CqResult : u8 {
@@ -42,11 +39,11 @@ struct CqePlace {
 inline CqePlace put_cqe(EntryRing& cq, const Cqe& cqe, u8* out) {
   if (!cq.allocated) return {CqResult::NoQueue};
   if (!cq.takes_more()) {
-    const bool told = std::exchange(cq.overflowed, true) && !mutant<"cq_err_each_time">();
+    const bool told = std::exchange(cq.overflowed, true);
     return {told ? CqResult::Lost : CqResult::FirstLost};
   }
   Cqe written = cqe;
-  written.phase = cq.phase(), written.status = told_status(cqe.status);
+  written.phase = cq.phase(), written.status = cqe.status;
   encode(written, out);
   const CqePlace place{CqResult::Written, cq.slot(kCqeBytes)};
   ++cq.producer;

@@ -296,11 +296,6 @@ inline constexpr std::array<std::string_view, 19> kWcStatusNames{
 constexpr std::string_view name_of(WcStatus status) {
   return unsigned(status) < kWcStatusNames.size() ? kWcStatusNames[unsigned(status)] : "unknown";
 }
-// "status:LOC_LEN_ERR": a CQE tells the status next to it.
-constexpr WcStatus told_status(WcStatus status) {
-  const bool wrong = entry_is_wrong<"status", kWcStatusNames>(std::size_t(status));
-  return WcStatus(u8(status) ^ wrong);
-}
 static_assert(name_of(WcStatus::InvEecStateErr) == kWcStatusNames.back());
 static_assert(name_of(WcStatus::RetryExcErr) == "RETRY_EXC_ERR");
 

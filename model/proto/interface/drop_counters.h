@@ -79,9 +79,6 @@ constexpr u64 DropCounters::*counter_of(PacketVerdict verdict) {
                                &D::bad_udp_checksum, &D::bad_next_header,
                                &D::bad_length,       &D::bad_pad,
                                &D::bad_tver};
-  if (constexpr_mutant<"frame_drops_as_one">()) return &D::truncated;
-  if (verdict == PacketVerdict::BadLver && constexpr_mutant<"lver_counts_as_icrc">())
-    return &D::bad_icrc;
   if (verdict == PacketVerdict::BadIcrc) return &D::bad_icrc;
   if (verdict == PacketVerdict::BadVcrc) return &D::bad_vcrc;
   return members[std::size_t(verdict) - std::size_t(PacketVerdict::Truncated)];

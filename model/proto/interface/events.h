@@ -188,14 +188,12 @@ inline void encode_event(const Event& event, u64 context, bool phase, bool overf
   const EventRow* row = async_event(event.type);
   if (!row) return encode(Eqe{event.object, phase}, out);
   Aeqe aeqe{};
-  const bool shifted = row->object == EventObject::Cq && !mutant<"cq_context_whole">();
+  const bool shifted = row->object == EventObject::Cq;
   aeqe.context = context >> shifted;
   aeqe.valid = phase, aeqe.overflow = overflow;
-  const std::size_t i = std::size_t(row - kAsyncEvents.data());
-  const u8 source = event.of_sends ? kSendQueueSource : row->source;
-  aeqe.source = u8(source ^ (entry_is_wrong<"source", kAsyncEventNames>(i) ? 4 : 0));
-  aeqe.code = row->code ^ entry_is_wrong<"code", kAsyncEventNames>(i);
-  aeqe.wqe_index = mutant<"event_without_index">() ? 0 : event.wqe_index & 0x7fff;
+  aeqe.source = event.of_sends ? kSendQueueSource : row->source;
+  aeqe.code = row->code;
+  aeqe.wqe_index = event.wqe_index & 0x7fff;
   aeqe.set_object(event.object);
   encode_aeqe(aeqe, out);
 }

@@ -60,8 +60,6 @@ struct Layout<PortAttributes> {
 inline bool is_down(const PortAttributes& port) { return port.state == PortState::Down; }
 
 constexpr u8 vlan_priority(const PortAttributes& port, u8 service_level) {
-  if (constexpr_mutant<"priority_of_every_sl_0">()) return 0;
-  if (constexpr_mutant<"priority_is_sl">()) return service_level & 7;
   return u8(port.priorities >> 4 * (service_level & 15) & 7);
 }
 

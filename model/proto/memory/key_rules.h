@@ -8,7 +8,6 @@
 
 #include "model/proto/interface/work_rows.h"
 #include "model/proto/memory/memory_region.h"
-#include "model/proto/mutant.h"
 
 namespace hca::proto {
 template <class View>
@@ -21,7 +20,7 @@ struct KeyRule {
 template <const auto& table, class View>
 bool holds(const View& view) {
   return [&]<std::size_t... i>(std::index_sequence<i...>) {
-    return !((!row_is_off<table, i>() && table[i].broken(view)) || ...);
+    return !(table[i].broken(view) || ...);
   }
   (std::make_index_sequence<table.size()>{});
 }
@@ -73,8 +72,6 @@ inline constexpr std::array kInvalidateRules{
     KeyRule<InvalidateView>{"MR-9", invalidate::region_in_use},
 };
 inline bool may_invalidate(const Region* entry, u32 key, const Accessor& who) {
-  if (mutant<"reserved_is_invalidated">() && key == kReservedLkey) return true;
-  if (mutant<"inv_twice_fails">() && entry && entry->state == KeyState::Free) return false;
   return holds<kInvalidateRules>(InvalidateView{entry ? entry : &kNoRegion, key, who});
 }
 
@@ -101,9 +98,7 @@ inline bool remote_without_local(const MemoryRequest& m) {
   return (m.access & kRemoteChanges) && !(m.access & kLocalWrite);
 }
 // Whether the last of these bytes lies beyond 2^64 - 1.
-constexpr bool passes_end(u64 start, u64 bytes) {
-  return bytes && start + (bytes - !constexpr_mutant<"last_byte_refused">()) < start;
-}
+constexpr bool passes_end(u64 start, u64 bytes) { return bytes && start + (bytes - 1) < start; }
 inline bool wraps(const MemoryRequest& m) {
   return passes_end(m.start, m.bytes) || (!m.log_page && passes_end(m.physical, m.bytes));
 }
@@ -162,22 +157,22 @@ inline bool no_right(const BindView& v) {
   return v.request.bytes && !(v.region->access & kBindWindow);
 }
 inline bool other_pd(const BindView& v) {
-  const bool window = v.window->pd != v.request.pd && !mutant<"bind_window_of_any_pd">();
-  const bool region = v.region->pd != v.window->pd && !mutant<"bind_region_of_any_pd">();
+  const bool window = v.window->pd != v.request.pd;
+  const bool region = v.region->pd != v.window->pd;
   return window || (v.request.bytes && region);
 }
 inline bool zero_based(const BindView& v) {
-  return v.request.bytes && (v.region->access & kZeroBased) && !mutant<"bind_zero_based_region">();
+  return v.request.bytes && (v.region->access & kZeroBased);
 }
 inline bool outside(const BindView& v) {
-  if (!v.request.bytes || mutant<"bind_anywhere">()) return false;
+  if (!v.request.bytes) return false;
   const u64 offset = v.request.start - v.region->start;
   return v.request.start < v.region->start || v.request.bytes > v.region->bytes ||
          offset > v.region->bytes - v.request.bytes;
 }
 // G22.6: of windows those of type 2 alone may be zero-based.
 inline bool bad_access(const BindView& v) {
-  const bool may_be_zero_based = v.window->is_type_2() || mutant<"type_1_zero_based">();
+  const bool may_be_zero_based = v.window->is_type_2();
   return v.request.access &
          ~(kWindowAccess | v.request.optional | (may_be_zero_based ? kZeroBased : 0));
 }

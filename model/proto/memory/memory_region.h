@@ -6,7 +6,6 @@
 
 #include "model/proto/interface/object_attributes.h"
 #include "model/proto/memory/key.h"
-#include "model/proto/mutant.h"
 
 namespace hca::proto {
 // Every region has it (MR-10), no window: its key is no L_Key.
@@ -43,16 +42,14 @@ struct alignas(64) Region {
   bool is_bound() const { return is_window() && state == KeyState::Valid && bytes; }
   // MR-5.
   u64 translate(u64 va) const {
-    if (mutant<"va_as_physical">()) return va;
-    const u64 offset = (mutant<"translate_aligned">() ? va & ~u64{3} : va) - origin;
+    const u64 offset = va - origin;
     if (!pages) [[likely]]
       return physical + offset;
-    const u64 in_page = offset + 8 * mutant<"page_offset_off">();
-    return pages[offset >> log_page] + (in_page & (page_bytes() - 1));
+    return pages[offset >> log_page] + (offset & (page_bytes() - 1));
   }
   // Of `bytes` from `va` on, those that lie one behind the other in memory.
   u32 contiguous(u64 va, u32 wanted) const {
-    if (!pages || mutant<"pages_as_one">()) [[likely]]
+    if (!pages) [[likely]]
       return wanted;
     return u32(std::min<u64>(wanted, page_bytes() - ((va - origin) & (page_bytes() - 1))));
   }
@@ -86,10 +83,7 @@ enum class AccessFault : u8 {
   OutOfBounds
 };
 
-constexpr bool keys_equal(u32 a, u32 b) {
-  if (constexpr_mutant<"index_ignored">()) return u8(a) == u8(b);
-  return constexpr_mutant<"key_byte_ignored">() ? key_index(a) == key_index(b) : a == b;
-}
+constexpr bool keys_equal(u32 a, u32 b) { return a == b; }
 
 constexpr AccessFault check_access(const Region* region, u32 key, const Accessor& who, u64 va,
                                    u64 bytes, Rights rights) {
@@ -97,24 +91,14 @@ constexpr AccessFault check_access(const Region* region, u32 key, const Accessor
   if (!keys_equal(region->key, key)) return AccessFault::WrongKey;
   if (region->state != KeyState::Valid) return AccessFault::NotValid;
   // MW-6; of 2A it is the QP's own anyway.
-  if (region->pd != who.pd && !constexpr_mutant<"pd_not_compared">()) return AccessFault::WrongPd;
+  if (region->pd != who.pd) return AccessFault::WrongPd;
   // MW-15, MW-16.
-  if (region->qpn != kAnyQp && region->qpn != who.qpn && !constexpr_mutant<"window_of_any_qp">())
-    return AccessFault::WrongQp;
-  const bool local = rights & (kLocalRead | kLocalWrite);
-  const bool allowed = constexpr_mutant<"rights_ored">()
-                           ? local || (region->access & (kRegionAccess & ~kLocalWrite))
-                           : (region->access & rights) == rights;
+  if (region->qpn != kAnyQp && region->qpn != who.qpn) return AccessFault::WrongQp;
+  const bool allowed = (region->access & rights) == rights;
   if (!allowed) return AccessFault::NoRight;
-  if (constexpr_mutant<"unregistered_open">() ||
-      (constexpr_mutant<"local_key_unchecked">() && local))
-    return AccessFault::None;
   const u64 offset = va - region->start;
-  const bool inside = va >= region->start && bytes <= region->bytes &&
-                      offset <= region->bytes - bytes + constexpr_mutant<"bounds_end_off">();
-  if (constexpr_mutant<"bounds_wrap">() && va >= region->start &&
-      va + bytes <= region->start + region->bytes)
-    return AccessFault::None;
+  const bool inside =
+      va >= region->start && bytes <= region->bytes && offset <= region->bytes - bytes;
   return inside ? AccessFault::None : AccessFault::OutOfBounds;
 }
 // Of bytes by a local or remote key, those that lie one behind the other in memory.
@@ -134,7 +118,7 @@ inline Run run_of(const Region* region, u32 key, u64 va, u32 wanted) {
 // G22.2, G22.3: an access of no bytes names no memory, unless it is to the whole region.
 constexpr bool key_allows(const Region* region, u32 key, const Accessor& who, u64 va, u64 bytes,
                           Rights rights, bool whole = false) {
-  return (!bytes && !whole && !constexpr_mutant<"zero_length_checked">()) ||
+  return (!bytes && !whole) ||
          check_access(region, key, who, va, bytes, rights) == AccessFault::None;
 }
 }  // namespace hca::proto

@@ -28,7 +28,6 @@ constexpr bool is_multicast(const Gid& gid) {
 }
 // G34.5.
 inline u64 mac_of_group(const Gid& gid) {
-  if (mutant<"group_mac_not_mapped">()) return 0;
   const u32 low = load_be<4>(gid.bytes.data() + 12);
   return is_ipv4_mapped(gid) ? 0x01005e000000 | (low & 0x7fffff) : 0x333300000000 | low;
 }
@@ -36,9 +35,7 @@ inline u64 mac_of_group(const Gid& gid) {
 // Whether a member gets a copy of a datagram with this DGID.
 inline bool is_member(const MulticastMember& m, const Gid& dgid, const u8* frame,
                       const FrameShape& shape) {
-  const bool any = mutant<"group_not_compared">() ||
-                   (mutant<"group_without_grh">() && shape.framing == Framing::IbLocal);
-  return (m.gid == dgid || any) && (!is_native(shape.framing) || m.lid == load_be<2>(frame + 2));
+  return m.gid == dgid && (!is_native(shape.framing) || m.lid == load_be<2>(frame + 2));
 }
 
 inline bool is_for_group(const Gid& dgid, const u8* frame, const FrameShape& shape) {
@@ -58,9 +55,7 @@ u64 DropCounters::*multicast_drop(const PortAttributes& port, const u8* frame,
     return &D::not_for_port;
   if (!is_of_vlan(port, frame, packet)) return &D::wrong_vlan;
   if (packet.payload_bytes > port.mtu) return &D::above_mtu;
-  const bool good = packet.framing == Framing::IbLocal
-                        ? mutant<"group_without_grh">()
-                        : is_multicast(dgid) || mutant<"group_dgid_unchecked">();
+  const bool good = packet.framing != Framing::IbLocal && is_multicast(dgid);
   return good && is_attached(dgid) ? nullptr : &D::bad_multicast;
 }
 }  // namespace hca::proto

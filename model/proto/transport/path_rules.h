@@ -15,14 +15,12 @@ inline constexpr u64 kDefaultGidPrefix = 0xfe80'0000'0000'0000;
 
 // VAL-5, VAL-7: a GID of one port of the fabric: no multicast GID, not the loopback GID, not none.
 inline bool is_of_one_port(const u8* gid) {
-  return (gid[0] != 0xff && (load_be<8>(gid) || load_be<8>(gid + 8) > 1)) ||
-         mutant<"gid_kind_unchecked">();
+  return gid[0] != 0xff && (load_be<8>(gid) || load_be<8>(gid + 8) > 1);
 }
 // VAL-6, VAL-8: the GID itself, or its low half behind the default prefix.
 inline bool names_gid(const u8* found, const u8* gid) {
   return !std::memcmp(found, gid, 16) ||
-         (load_be<8>(found) == kDefaultGidPrefix && !std::memcmp(found + 8, gid + 8, 8) &&
-          !mutant<"default_prefix_refused">());
+         (load_be<8>(found) == kDefaultGidPrefix && !std::memcmp(found + 8, gid + 8, 8));
 }
 
 // What of a frame's addresses is not of a path; T12: steps 8 and 9 in this order.
@@ -33,52 +31,37 @@ inline constexpr u16 kPermissiveLid = 0xffff;
 constexpr bool is_multicast_lid(u64 lid) { return lid >= 0xc000 && lid != kPermissiveLid; }
 
 inline bool comes_from_group(const u8* frame, const FrameShape& shape) {
-  return is_native(shape.framing) && is_multicast_lid(load_be<2>(frame + 6)) &&
-         !mutant<"multicast_slid_taken">();
+  return is_native(shape.framing) && is_multicast_lid(load_be<2>(frame + 6));
 }
 
 // None if the frame's addresses are those of the path with source and destination exchanged (VAL-6,
 // C9-47.1.1; LIDs where there is no GRH). IPv4 has its addresses at 12 and 16, IPv6 and the GRH at
 // 8 and 24.
 inline PathFault path_fault(const Path& path, const u8* frame, const FrameShape& shape) {
-  const bool lids_alone = mutant<"grh_presence_ignored">() && path.framing == Framing::IbLocal;
-  if (shape.framing != path.framing && !lids_alone) return PathFault::Framing;
-  if (mutant<"grh_presence_is_enough">()) return PathFault::None;
-  const u8* theirs = frame + (lids_alone ? 0 : shape.network_offset);
+  if (shape.framing != path.framing) return PathFault::Framing;
+  const u8* theirs = frame + shape.network_offset;
   const u8* ours = path.head.data() + path.network_offset;
   const auto source_is = [&](unsigned source, unsigned destination, unsigned bytes) {
-    return !std::memcmp(theirs + source, ours + destination, bytes) ||
-           mutant<"source_not_compared">();
+    return !std::memcmp(theirs + source, ours + destination, bytes);
   };
   const auto destination_is = [&](unsigned source, unsigned destination, unsigned bytes) {
-    return !std::memcmp(theirs + destination, ours + source, bytes) ||
-           mutant<"destination_not_compared">();
+    return !std::memcmp(theirs + destination, ours + source, bytes);
   };
   switch (path.framing) {
     case Framing::IbLocal: {
       if (comes_from_group(frame, shape)) return PathFault::MulticastSlid;
-      const unsigned low = mutant<"lid_8_bits">();
-      const bool good =
-          source_is(6 + low, 2 + low, 2 - low) && destination_is(6 + low, 2 + low, 2 - low);
-      return good || mutant<"lid_not_compared">() ? PathFault::None : PathFault::Lid;
+      const bool good = source_is(6, 2, 2) && destination_is(6, 2, 2);
+      return good ? PathFault::None : PathFault::Lid;
     }
     case Framing::RoceV2Ip4: {
-      const unsigned bytes = 4 - mutant<"ipv4_last_byte_ignored">();
-      if (!source_is(12, 16, bytes)) return PathFault::Sgid;
-      return destination_is(12, 16, bytes) ? PathFault::None : PathFault::Dgid;
+      if (!source_is(12, 16, 4)) return PathFault::Sgid;
+      return destination_is(12, 16, 4) ? PathFault::None : PathFault::Dgid;
     }
     default:
-      if (mutant<"slid_compared_with_grh">() && shape.framing == Framing::IbGlobal &&
-          std::memcmp(frame + 6, path.head.data() + 2, 2) != 0)
-        return PathFault::Lid;
-      if (!is_of_one_port(theirs + 8) && !mutant<"source_kind_not_checked">())
-        return PathFault::Sgid;
-      if (!names_gid(theirs + 8, ours + 24) && !mutant<"source_not_compared">())
-        return PathFault::Sgid;
-      if (!is_of_one_port(theirs + 24) && !mutant<"destination_kind_not_checked">())
-        return PathFault::Dgid;
-      if (!names_gid(theirs + 24, ours + 8) && !mutant<"destination_not_compared">())
-        return PathFault::Dgid;
+      if (!is_of_one_port(theirs + 8)) return PathFault::Sgid;
+      if (!names_gid(theirs + 8, ours + 24)) return PathFault::Sgid;
+      if (!is_of_one_port(theirs + 24)) return PathFault::Dgid;
+      if (!names_gid(theirs + 24, ours + 8)) return PathFault::Dgid;
       return comes_from_group(frame, shape) ? PathFault::MulticastSlid : PathFault::None;
   }
 }
@@ -88,10 +71,10 @@ inline bool comes_from_peer(const Path& path, const u8* frame, const FrameShape&
 
 // G34.3: the tag of a port's VLAN, if it has one; else any, or none.
 inline bool is_of_vlan(const PortAttributes& port, const u8* frame, const FrameShape& shape) {
-  if (is_native(shape.framing) || mutant<"vlan_not_compared">()) return true;
+  if (is_native(shape.framing)) return true;
   const bool tagged = shape.network_offset > bytes_of<Ethernet>();
-  if (!port.vlan) return !tagged || !mutant<"vlan_tag_refused">();
-  if (!tagged) return mutant<"vlan_untagged_taken">();
+  if (!port.vlan) return true;
+  if (!tagged) return false;
   return decode<Vlan>(frame + bytes_of<Ethernet>()).vlan_id == port.vlan;
 }
 
@@ -102,13 +85,11 @@ inline bool names_port(const PortAttributes& port, const u8* frame, const FrameS
 }
 // G34.3, C9-53.
 inline bool is_for_port(const PortAttributes& port, const u8* frame, const FrameShape& shape) {
-  return names_port(port, frame, shape) ||
-         (is_native(shape.framing) ? mutant<"destination_not_compared">()
-                                   : mutant<"mac_not_compared">());
+  return names_port(port, frame, shape);
 }
 // C9-55: the permissive LID, of packets to QP 0 alone.
 inline bool is_for_any_port(const u8* frame, const ParsedPacket& packet) {
   return is_native(packet.framing) && load_be<2>(frame + 2) == kPermissiveLid &&
-         (packet.bth.dest_qp == kQp0 || mutant<"permissive_lid_for_all">());
+         packet.bth.dest_qp == kQp0;
 }
 }  // namespace hca::proto

@@ -20,19 +20,13 @@ inline constexpr std::array kPortEvents{
     PortEventRow{EventType::SmChange, [](auto& a, auto& b) { return a.sm_lid != b.sm_lid; }},
     PortEventRow{EventType::ClientReregister, [](auto&, auto& b) { return b.reregister; }},
 };
-inline constexpr auto kPortEventNames = [] {
-  std::array<std::string_view, kPortEvents.size()> names;
-  for (std::size_t i = 0; i < names.size(); ++i) names[i] = async_event(kPortEvents[i].type)->name;
-  return names;
-}();
 // Bit i: row i. A port tells nothing of its first SetPort.
 using PortEvents = u8;
 inline PortEvents port_events(const PortAttributes& before, const PortAttributes& after) {
   PortEvents events = 0;
   if (before.state == PortState::AsItIs) return events;
   for (std::size_t i = 0; i < kPortEvents.size(); ++i)
-    if (kPortEvents[i].happens(before, after) != entry_is_wrong<"port", kPortEventNames>(i))
-      events |= PortEvents(1u << i);
+    if (kPortEvents[i].happens(before, after)) events |= PortEvents(1u << i);
   return events;
 }
 
@@ -53,19 +47,16 @@ inline u64 DropCounters::*port_drop(const PortAttributes& port, u32 number, cons
   using D = DropCounters;
   if (!is_for_port(port, frame, packet) && !is_for_any_port(frame, packet)) return &D::not_for_port;
   if (!is_of_vlan(port, frame, packet)) return &D::wrong_vlan;
-  if (packet.payload_bytes > port.mtu && !mutant<"above_mtu_taken">())
+  if (packet.payload_bytes > port.mtu)
     return &D::above_mtu;  // G34.3
-  if (!qp) return mutant<"unknown_qp_not_counted">() ? &D::not_for_port : &D::unknown_qp;
+  if (!qp) return &D::unknown_qp;
   if (is_malformed(*qp, packet)) return &D::truncated;
   return is_of_port(*qp, number) ? nullptr : &D::wrong_port;
 }
 
 // T13, C9-215, G12.7: the states in which responses count.
 inline bool takes_responses(QpState state) {
-  if (mutant<"response_taken_in_rtr">() && state == QpState::Rtr) return true;
-  if (mutant<"response_taken_in_error">() && state == QpState::Error) return true;
-  return (state == QpState::Rts || state == QpState::Sqd) !=
-         entry_is_wrong<"responses", kQpStateNames>(state);
+  return state == QpState::Rts || state == QpState::Sqd;
 }
 
 // The rules of stage Header hold for responses too; those that a queue pair waits for come in fewer
@@ -93,8 +84,6 @@ constexpr u64 DropCounters::*counter_of(PathFault fault) {
   using D = DropCounters;
   constexpr std::array<u64 D::*, 6> members{nullptr,        &D::wrong_framing,  &D::wrong_sgid,
                                             &D::wrong_dgid, &D::multicast_slid, &D::wrong_lid};
-  if (constexpr_mutant<"multicast_slid_not_for_port">() && fault == PathFault::MulticastSlid)
-    return &D::not_for_port;
   return members[std::size_t(fault)];
 }
 
@@ -106,15 +95,14 @@ inline u64 DropCounters::*counter_of(RequestCause cause, const QpConfig& qp, con
     case RequestCause::WrongService:
       return &D::wrong_service;
     case RequestCause::BadQpState:
-      return mutant<"state_drop_not_counted">() ? nullptr : &D::bad_qp_state;
+      return &D::bad_qp_state;
     case RequestCause::WrongPath:
-      if (mutant<"path_drop_as_pkey">()) return &D::bad_pkey;
       return counter_of(includes(kConnected, qp.service) ? path_fault(qp.path, frame, shape)
                                                          : PathFault::MulticastSlid);
     case RequestCause::BadPkey:
-      return mutant<"pkey_drop_not_counted">() ? nullptr : &D::bad_pkey;
+      return &D::bad_pkey;
     case RequestCause::BadQkey:
-      return mutant<"qkey_drop_not_counted">() ? nullptr : &D::bad_qkey;
+      return &D::bad_qkey;
     case RequestCause::WrongVl:
       return &D::wrong_vl;
     default:

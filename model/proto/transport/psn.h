@@ -5,7 +5,7 @@
 #include <array>
 #include <bit>
 
-#include "model/proto/mutant.h"
+#include "model/proto/types.h"
 
 namespace hca::proto {
 
@@ -16,9 +16,7 @@ inline constexpr Psn kPsnMask = kPsnModulus - 1;
 // No requester has more PSNs outstanding, from its oldest unacknowledged one on.
 inline constexpr u32 kPsnWindow = 1u << 23;
 
-constexpr Psn psn_add(Psn psn, u32 n) {
-  return (psn + n + (psn + n > kPsnMask && constexpr_mutant<"psn_wraps_to_one">())) & kPsnMask;
-}
+constexpr Psn psn_add(Psn psn, u32 n) { return (psn + n) & kPsnMask; }
 constexpr Psn psn_sub(Psn psn, u32 n) { return (psn - n) & kPsnMask; }
 
 // From `from` to `to`: -2^23 .. 2^23-1.
@@ -30,9 +28,6 @@ enum class PsnRegion : u8 { Expected, Ahead, Duplicate };
 
 constexpr PsnRegion psn_region(Psn received, Psn expected) {
   const std::int32_t d = psn_distance(expected, received);
-  if (constexpr_mutant<"region_bound_low">() && d == s32(kPsnWindow) - 1)
-    return PsnRegion::Duplicate;
-  if (constexpr_mutant<"region_bound_high">() && d == -s32(kPsnWindow)) return PsnRegion::Ahead;
   return d == 0 ? PsnRegion::Expected : d > 0 ? PsnRegion::Ahead : PsnRegion::Duplicate;
 }
 
@@ -42,8 +37,6 @@ constexpr bool is_mtu(u32 bytes) { return std::ranges::find(kPathMtus, bytes) !=
 
 // PSNs that a SEND or WRITE of `bytes` takes, or the responses of a READ. `pmtu`: a power of two.
 constexpr u32 psns_of(u64 bytes, u32 pmtu) {
-  if (constexpr_mutant<"psns_of_rounds_down">() && bytes >= pmtu) return u32(bytes / pmtu);
-  if (constexpr_mutant<"full_packet_is_first">()) return u32(bytes / pmtu + 1);
   return bytes == 0 ? 1 : u32((bytes + pmtu - 1) >> std::countr_zero(pmtu));
 }
 

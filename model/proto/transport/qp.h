@@ -49,26 +49,18 @@ struct alignas(64) QpConfig {
   Path path;
 };
 
-inline Accessor accessor_of(const QpConfig& qp) {
-  return {qp.srqn && mutant<"remote_pd_of_srq">() ? qp.srq_pd : qp.pd, qp.qpn};
-}
+inline Accessor accessor_of(const QpConfig& qp) { return {qp.pd, qp.qpn}; }
 // Of the buffers of receive WQEs (SRQ-4).
-inline Accessor receiver_of(const QpConfig& qp) {
-  return {qp.srqn && !mutant<"srq_pd_of_qp">() ? qp.srq_pd : qp.pd, qp.qpn};
-}
+inline Accessor receiver_of(const QpConfig& qp) { return {qp.srqn ? qp.srq_pd : qp.pd, qp.qpn}; }
 // G19.1: that its datagrams carry, and that a controlled Q_Key of a work request stands for.
-inline u32 own_qkey(const QpConfig& qp) {
-  return qp.qpn == kQp1 && !mutant<"qp1_own_qkey">() ? kQp1Qkey : qp.qkey;
-}
+inline u32 own_qkey(const QpConfig& qp) { return qp.qpn == kQp1 ? kQp1Qkey : qp.qkey; }
 // G22.4.
 inline bool uses_reserved_lkey(const QpConfig& qp, u32 lkey) {
   return lkey == kReservedLkey && qp.privileged;
 }
 // DROP-1, T12-7: a packet is tied to a queue pair of the port that it came in on, or to none.
 // `port`: from 1 on.
-constexpr bool is_of_port(const QpConfig& qp, u32 port) {
-  return qp.port == port || constexpr_mutant<"port_not_compared">();
-}
+constexpr bool is_of_port(const QpConfig& qp, u32 port) { return qp.port == port; }
 
 // A message that has PSNs (of a READ those of its responses): what go-back-N and completion need to
 // know of it. Kept for each WQE in [completed, started).
@@ -102,7 +94,7 @@ struct alignas(64) SendState : SendPsns {
   bool waits_rnr = false;
   bool notify_drained = false;  // SQ_DRAINED is asked for (G20.1)
   bool waits_restart = false;   // after an implied NAK, until the repeated PSN is answered (G12.4)
-  Credit credit = mutant<"credit_starts_unlimited">() ? Credit::Unlimited : Credit::Unknown;
+  Credit credit = Credit::Unknown;
 };
 
 // The responder's side.

@@ -50,45 +50,17 @@ inline constexpr std::array kTransitions{
     // clang-format on
 };
 
-// "Init-RTS": all pairs of states, a mistake may allow each, or refuse it.
-inline constexpr auto kQpStatePairText = [] {
-  std::array<std::array<char, 16>, 49> all{};
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    char* at = std::copy(kQpStateNames[i / 7].begin(), kQpStateNames[i / 7].end(), all[i].data());
-    *at++ = '-';
-    std::copy(kQpStateNames[i % 7].begin(), kQpStateNames[i % 7].end(), at);
-  }
-  return all;
-}();
-inline constexpr auto kQpStatePairs = [] {
-  std::array<std::string_view, 49> names;
-  for (std::size_t i = 0; i < names.size(); ++i) names[i] = kQpStatePairText[i].data();
-  return names;
-}();
-
-// What a transition needs; a mistake forgets one attribute.
-constexpr u32 required_by(const QpTransition& t) {
-  u32 mask = t.required;
-  for (unsigned bit = 0; bit < kQpMaskNames.size(); ++bit)
-    if (entry_is_wrong<"not required", kQpMaskNames>(bit)) mask &= ~(1u << bit);
-  return mask;
-}
-
 // Reset and Error can be entered from every state by software, SQE from none.
 inline const QpTransition* find_transition(Service service, QpState from, QpState to) {
   static constexpr QpTransition kToReset{kSenders, QpState::Reset, QpState::Reset, kQpState,
                                          0,        "G20.3"};
   static constexpr QpTransition kToError{kSenders, QpState::Error, QpState::Error, kQpState,
                                          0,        "G20.2"};
-  const int pair = 7 * int(from) + int(to);
-  if (entry_is_wrong<"no transition", kQpStatePairs>(pair)) return nullptr;
   if (to == QpState::Reset) return &kToReset;
   if (to == QpState::Error) return &kToError;
-  if (to == QpState::Sqe && entry_is_wrong<"transition", kQpStatePairs>(pair)) return &kToError;
   for (const QpTransition& t : kTransitions) {
     if (!includes(t.services, service)) continue;
     if (t.from == from && t.to == to) return &t;
-    if (t.to == to && entry_is_wrong<"transition", kQpStatePairs>(pair)) return &t;
   }
   return nullptr;
 }
@@ -99,14 +71,11 @@ inline CommandStatus check_transition(Service service, QpState from, bool draini
                                       const QpAttributes& a) {
   if (a.state > QpState::Error) return CommandStatus::BadValue;
   const QpTransition* t = find_transition(service, from, a.state);
-  if (!t || (a.mask & required_by(*t)) != required_by(*t) ||
-      ((a.mask & ~(t->required | t->optional)) && !mutant<"extra_attributes_taken">()))
+  if (!t || (a.mask & t->required) != t->required || (a.mask & ~(t->required | t->optional)))
     return CommandStatus::BadState;
-  if ((a.mask & kQpCurState) && a.cur_state != from && !mutant<"cur_state_ignored">())
-    return CommandStatus::BadState;
+  if ((a.mask & kQpCurState) && a.cur_state != from) return CommandStatus::BadState;
   const bool changes_in_sqd = from == QpState::Sqd && (a.mask & kSqdAttributes);
-  return changes_in_sqd && draining && !mutant<"change_while_draining">() ? CommandStatus::BadState
-                                                                          : CommandStatus::Ok;
+  return changes_in_sqd && draining ? CommandStatus::BadState : CommandStatus::Ok;
 }
 
 namespace detail {
@@ -116,22 +85,20 @@ template <class Attributes>
 bool path_ok(const Attributes& a, const PortAttributes& port) {
   const bool udp = !is_native(Framing(port.framing)) && Framing(port.framing) != Framing::RoceV1;
   return a.sgid_index < kGidEntries && a.sl < 16 && a.flow_label < 1u << 20 &&
-         (!udp || is_roce_source_port(a.udp_source_port) || mutant<"udp_port_any_taken">());
+         (!udp || is_roce_source_port(a.udp_source_port));
 }
 
 // `port`: that the queue pair will have.
 inline bool values_ok(const QpConfig& qp, const QpAttributes& a, const PortAttributes& port) {
-  return value_ok(
-             a.mask, kQpQkey,  // G19.1
-             !qkey_is_controlled(a.qkey) || qp.privileged || mutant<"controlled_qkey_set">()) &&
+  return value_ok(a.mask, kQpQkey, !qkey_is_controlled(a.qkey) || qp.privileged) &&  // G19.1
          value_ok(a.mask, kQpPathMtu, is_mtu(a.path_mtu) && a.path_mtu <= port.mtu) &&
          value_ok(a.mask, kQpPkeyIndex, a.pkey_index < kPkeyEntries) &&
          value_ok(a.mask, kQpTimeout, a.timeout < 32) &&
          value_ok(a.mask, kQpAccess, !(a.access & ~(kAllAccess | optional_rights(qp.options)))) &&
          value_ok(a.mask, kQpMaxRdAtomic,
-                  a.max_rd_atomic <= kMaxRdAtomic || mutant<"rd_atomic_not_bounded">()) &&
+                  a.max_rd_atomic <= kMaxRdAtomic) &&
          value_ok(a.mask, kQpMaxDestRdAtomic,
-                  a.max_dest_rd_atomic <= kMaxRdAtomic || mutant<"rd_atomic_not_bounded">()) &&
+                  a.max_dest_rd_atomic <= kMaxRdAtomic) &&
          value_ok(a.mask, kQpRetryCount, a.retry_count < 8) &&
          value_ok(a.mask, kQpRnrRetry, a.rnr_retry < 8) &&
          value_ok(a.mask, kQpMinRnrTimer, a.min_rnr_timer < 32) &&
@@ -180,16 +147,13 @@ inline void remember(QpAttributes& given, const QpAttributes& a) {
 inline void configure(QpConfig& qp, const QpAttributes& given, u32 mask,
                       const PortAttributes& port) {
   qp.port = given.port, qp.access = given.access;
-  qp.pkey_index = given.pkey_index,
-  qp.pkey = port.pkeys[mutant<"pkey_of_entry_0">() ? 0 : given.pkey_index];
+  qp.pkey_index = given.pkey_index, qp.pkey = port.pkeys[given.pkey_index];
   qp.path_mtu = given.path_mtu, qp.dest_qpn = given.dest_qpn, qp.qkey = given.qkey;
   qp.rq_psn = given.rq_psn, qp.sq_psn = given.sq_psn;
-  qp.max_rd_atomic = u8(given.max_rd_atomic + mutant<"max_rd_atomic_plus_one">());
-  qp.max_dest_rd_atomic = u8(given.max_dest_rd_atomic + mutant<"depth_plus_one">());
-  if (qp.max_dest_rd_atomic > 1) qp.max_dest_rd_atomic -= mutant<"depth_minus_one">();
+  qp.max_rd_atomic = given.max_rd_atomic;
+  qp.max_dest_rd_atomic = given.max_dest_rd_atomic;
   qp.min_rnr_timer = given.min_rnr_timer, qp.timeout = given.timeout;
   qp.retry_count = given.retry_count, qp.rnr_retry = given.rnr_retry;
-  if (mutant<"path_not_changed">() && qp.state == QpState::Sqd) return;
   if (mask & kQpPath) qp.service_level = given.sl, qp.rate_limit = given.rate_limit;
   if (qp.service == Service::Ud)
     qp.path_mtu = port.mtu;
@@ -211,7 +175,7 @@ inline std::optional<Path> path_of_datagram(const QpConfig& qp, const AddressHan
 // In SQD: messages that are to be finished are not completed (G20.1).
 inline bool is_draining(const QpConfig& qp, const SendState& s) {
   const bool all = s32(s.completed - s.drains_to) >= 0 && s.completed == s.started;
-  return qp.state == QpState::Sqd && !all && !mutant<"drained_without_ack">();
+  return qp.state == QpState::Sqd && !all;
 }
 
 // True once, when a queue pair is drained that was to tell it.
@@ -225,7 +189,6 @@ inline CommandStatus modify_qp(QpConfig& qp, QpAttributes& given, SendState& sen
                                ReceiveState& receive, const QpAttributes& a,
                                std::span<const PortAttributes> ports, u32 posted = 0) {
   const CommandStatus allowed = check_transition(qp.service, qp.state, is_draining(qp, send), a);
-  if (allowed != CommandStatus::Ok && mutant<"refused_modify_stores">()) detail::remember(given, a);
   if (allowed != CommandStatus::Ok) return allowed;
   const u8 number = a.mask & kQpPort ? a.port : given.port;
   if ((a.mask & kQpPort) && (!number || number > ports.size())) return CommandStatus::BadValue;
@@ -240,18 +203,16 @@ inline CommandStatus modify_qp(QpConfig& qp, QpAttributes& given, SendState& sen
     detail::configure(qp, given, a.mask, port);
   }
   if (a.state == QpState::Rtr)
-    receive.epsn = psn_add(qp.rq_psn, mutant<"epsn_off">()),
-    receive.msn = mutant<"msn_starts_at_one">();  // G2.1, G5.1
+    receive.epsn = qp.rq_psn, receive.msn = 0;  // G2.1, G5.1
   else if (a.state == QpState::Rts && qp.state == QpState::Rtr)
-    send.start(psn_add(qp.sq_psn, mutant<"first_psn_off">()));    // G1.1
+    send.start(qp.sq_psn);                                        // G1.1
   if (!is_reliable(qp.service)) send.credit = Credit::Unlimited;  // T4
   if (a.mask & kQpRetryCount) send.retries_left = qp.retry_count;
   if (a.mask & kQpRnrRetry) send.rnr_retries_left = qp.rnr_retry;
   if (a.state == QpState::Sqd && qp.state != QpState::Sqd)
     send.drains_to = qp.options.sqd_drains == SqdDrains::Posted ? posted : send.started;
   send.notify_drained =
-      a.state == QpState::Sqd &&
-      (a.mask & kQpSqdNotify ? a.sqd_notify : send.notify_drained || mutant<"drained_always">());
+      a.state == QpState::Sqd && (a.mask & kQpSqdNotify ? a.sqd_notify : send.notify_drained);
   qp.state = a.state;
   return CommandStatus::Ok;
 }
@@ -260,7 +221,6 @@ inline CommandStatus modify_qp(QpConfig& qp, QpAttributes& given, SendState& sen
 inline QpAttributes query_qp(const QpConfig& qp, const QpAttributes& given, const SendState& s,
                              const ReceiveState& r) {
   QpAttributes a = given;
-  if (mutant<"query_without_timeout">()) a.timeout = 0;
   a.mask = 0, a.state = a.cur_state = qp.state;
   a.rq_psn = r.epsn, a.sq_psn = s.next_psn, a.unacked_psn = s.unacked_psn, a.sent_psn = s.sent_psn;
   a.sq_posted = s.started, a.sq_completed = s.completed;

@@ -6,27 +6,20 @@
 namespace hca::proto {
 // G26.1: whether the answer that leaves now has BECN 1; `congested`: a request since the last had
 // FECN 1.
-inline bool takes_becn(bool& congested) {
-  const bool becn = congested && !mutant<"becn_not_returned">();
-  congested &= mutant<"becn_stays">();
-  return becn;
-}
+inline bool takes_becn(bool& congested) { return std::exchange(congested, false); }
 
 // The connection's path, SE = 0, A = 0.
 inline Bth reply_bth(const QpConfig& qp, u32 psn, bool becn) {
   Bth bth{};
   bth.becn = becn;
-  bth.mig_req = !mutant<"m_bit_0">();  // G17.5
-  bth.ack_req = mutant<"reply_asks_for_ack">();
+  bth.mig_req = true;  // G17.5
+  bth.ack_req = false;
   bth.pkey = qp.pkey, bth.dest_qp = qp.dest_qpn, bth.psn = psn;
   return bth;
 }
 
 constexpr const OpcodeRow& reply_row(Service service, Operation operation,
                                      Position position = Position::Only) {
-  if (constexpr_mutant<"unreliable_answers">() && !is_reliable(service)) service = Service::Rc;
-  if (constexpr_mutant<"atomic_answered_by_ack">() && operation == Operation::AtomicAcknowledge)
-    operation = Operation::Acknowledge;
   return *opcode_row(service, operation, position);
 }
 
@@ -47,8 +40,7 @@ struct ToldCredits {
   u32 free(u32 posted) const { return posted - consumed; }
   // The peer was told that none is free, and now there are.
   bool must_be_told_again(u32 posted) const {
-    return any && syndrome == ack_syndrome(0) && free(posted) &&
-           !mutant<"credits_not_told_again">();
+    return any && syndrome == ack_syndrome(0) && free(posted);
   }
 };
 // Takes note of an AETH for `psn`; a repeated response names no newer PSN.
@@ -70,9 +62,8 @@ inline ReadResponsePlan plan_read_response(const QpConfig& qp, const RequestEffe
   const Position position = first  ? (last ? Position::Only : Position::First)
                             : last ? Position::Last
                                    : Position::Middle;
-  const u32 offset = index * (qp.path_mtu - mutant<"read_offset_255">());
-  const u32 ahead = mutant<"response_psns_fall">() ? e.packets - 1 - index : index;
-  return {&reply_row(qp.service, Operation::ReadResponse, position), psn_add(e.ack_psn, ahead),
+  const u32 offset = index * qp.path_mtu;
+  return {&reply_row(qp.service, Operation::ReadResponse, position), psn_add(e.ack_psn, index),
           offset, last ? e.byte_len - offset : qp.path_mtu, last};
 }
 }  // namespace hca::proto

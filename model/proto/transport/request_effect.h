@@ -38,14 +38,13 @@ namespace request {
   const bool atomic = packet.opcode->traits().is_atomic();
   const bool reads = packet.opcode->traits().answer == Answer::Read;
   e.va = atomic ? packet.atomic_eth.va : packet.reth.va, e.rkey = remote_key(packet);
-  e.byte_len = atomic ? checked_atomic_bytes() : packet.reth.dma_len;
+  e.byte_len = atomic ? kAtomicBytes : packet.reth.dma_len;
   e.packets = reads ? psns_of(e.byte_len, path_mtu) : 1;
   if (!is_new) return;
-  s.epsn = psn_add(s.epsn, mutant<"epsn_plus_one_for_read">() ? 1 : e.packets);  // G2.2
-  const bool counted = !mutant<"read_not_counted">() && !(atomic && mutant<"atomic_not_counted">());
-  s.msn = psn_add(s.msn, counted);  // G5.2
-  s.nak_sent = atomic && mutant<"atomic_stalls_responder">();
-  ++s.reads_accepted, s.rq_consumed += mutant<"read_uses_receive">();
+  s.epsn = psn_add(s.epsn, e.packets);  // G2.2
+  s.msn = psn_add(s.msn, 1);            // G5.2
+  s.nak_sent = false;
+  ++s.reads_accepted;
 }
 // A packet of a WRITE: its place is where the one before ended.
 inline void accept_write(ReceiveState& s, const ParsedPacket& packet, RequestEffect& e) {
@@ -55,14 +54,12 @@ inline void accept_write(ReceiveState& s, const ParsedPacket& packet, RequestEff
   }
   e.va = s.write_va, e.rkey = s.write_rkey, e.byte_len = s.write_bytes;
   s.write_left -= packet.payload_bytes;
-  if (!mutant<"write_va_not_advanced">()) s.write_va += packet.payload_bytes;
+  s.write_va += packet.payload_bytes;
 }
 }  // namespace request
 
 // T15-COMM_EST: true once, for the first packet that a queue pair in RTR takes.
-inline bool take_established(ReceiveState& s) {
-  return !std::exchange(s.established, true) || mutant<"comm_est_each_packet">();
-}
+inline bool take_established(ReceiveState& s) { return !std::exchange(s.established, true); }
 
 // The same without answers (G14.2): what follows is judged by its own PSN. Receive WQEs are taken
 // behind it, by take_receive().
@@ -70,7 +67,6 @@ inline bool take_established(ReceiveState& s) {
                                                         const RequestVerdict& v) {
   RequestEffect e;
   e.unreliable = true, e.rq_posted = s.rq_posted;
-  s.failing |= v.cause == RequestCause::Unsupported && mutant<"unsupported_datagram_fails">();
   if (v.action == RequestAction::Drop) return e;
   if (packet.opcode && packet.has(Ext::Deth)) {  // G15.1: its PSN has no meaning
     s.failing |= v.action == RequestAction::Fail;
@@ -108,46 +104,32 @@ inline void apply(ReceiveState& s, const ParsedPacket& packet, const QpConfig& q
   e = {};  // in place: it is not copied out of half-written lines
   e.ack_psn = packet.bth.psn;
   e.congested = packet.bth.fecn && v.action != RequestAction::Drop &&
-                (qp.options.congestion_control || mutant<"fecn_always_answered">());
+                (qp.options.congestion_control);
   const bool reads = packet.opcode && packet.opcode->traits().is_saved();
   if (reads && (v.action == RequestAction::Execute || v.action == RequestAction::Repeat)) {
     request::accept_read(s, packet, qp.path_mtu, v.action == RequestAction::Execute, e);
   } else if (v.action == RequestAction::Execute) [[likely]] {
     const OpcodeRow& row = *packet.opcode;
     const bool last = ends_message(row.position);
-    e.ack_psn = psn_sub(e.ack_psn, mutant<"ack_psn_one_less">());
     if (row.traits().message == InMessage::Write) request::accept_write(s, packet, e);
     if (request::takes_receive_wqe(row)) ++s.rq_consumed;
-    s.message = last && !mutant<"message_never_ends">() ? InMessage::None : row.traits().message;
-    const bool writes = row.traits().message == InMessage::Write;
-    s.epsn = psn_add(s.epsn, !(mutant<"write_keeps_epsn">() && writes));
+    s.message = last ? InMessage::None : row.traits().message;
+    s.epsn = psn_add(s.epsn, 1);
     s.nak_sent = false;
-    if ((last && !(mutant<"write_not_counted">() && writes)) || mutant<"msn_per_packet">())
-      s.msn = (s.msn + 1) & kPsnMask;
+    if (last) s.msn = (s.msn + 1) & kPsnMask;
     e.completes_message = last;
   } else if (v.action == RequestAction::Acknowledge) {
-    if (!mutant<"duplicate_ack_own_psn">()) e.ack_psn = psn_sub(s.epsn, 1);  // ePSN - 1 (G3.1)
-    s.msn += mutant<"dup_counts_msn">();
+    e.ack_psn = psn_sub(s.epsn, 1);  // ePSN - 1 (G3.1)
   } else if (v.cause == RequestCause::PsnAhead) {
-    if (!mutant<"nak_psn_is_received">()) e.ack_psn = s.epsn;  // G7.1
+    e.ack_psn = s.epsn;  // G7.1
     s.nak_sent = true;
   } else if (v.action == RequestAction::RnrNak) {
-    s.nak_sent =  // G2.5
-        qp.options.gap_after_rnr == GapAfterRnr::Drop && !mutant<"rnr_does_not_suppress">();
-  } else if (v.action == RequestAction::Drop) {
-    s.rq_consumed += mutant<"drop_takes_wqe">();
-    s.epsn += mutant<"drop_moves_epsn">();
+    s.nak_sent = qp.options.gap_after_rnr == GapAfterRnr::Drop;  // G2.5
   }
   s.failing |= v.action == RequestAction::NakAndFail;
-  s.reads_accepted +=
-      reads && v.action == RequestAction::NakAndFail && mutant<"refused_atomic_counted">();
   e.receive_wqe = s.rq_consumed - 1;
-  e.receive_wqe -= mutant<"receive_wqe_stays">() && e.receive_wqe;
   e.free_receives = s.rq_posted - s.rq_consumed;
   e.msn = s.msn;
-  const bool refused = v.action == RequestAction::Nak || v.action == RequestAction::NakAndFail ||
-                       v.action == RequestAction::RnrNak;
-  if (refused && mutant<"nak_msn_plus_one">()) e.msn = psn_add(e.msn, 1);
 }
 inline RequestEffect apply(ReceiveState& s, const ParsedPacket& packet, const QpConfig& qp,
                            const RequestVerdict& v) {
@@ -161,9 +143,7 @@ inline RequestEffect apply(ReceiveState& s, const ParsedPacket& packet, const Qp
 inline u8 answer_syndrome(const RequestVerdict& v, const RequestEffect& e, const QpConfig& qp) {
   if (v.action == RequestAction::RnrNak) return rnr_syndrome(qp.min_rnr_timer);
   if (v.action == RequestAction::Nak || v.action == RequestAction::NakAndFail)
-    return nak_syndrome(NakCode(u8(v.nak) ^ entry_is_wrong<"nak", kRequestCauseNames>(v.cause)));
-  return ack_syndrome(qp.options.credits || mutant<"credits_always">()
-                          ? credit_code(e.free_receives)
-                          : kCreditsUnused);
+    return nak_syndrome(v.nak);
+  return ack_syndrome(qp.options.credits ? credit_code(e.free_receives) : kCreditsUnused);
 }
 }  // namespace hca::proto

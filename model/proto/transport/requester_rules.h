@@ -15,31 +15,23 @@ inline u32 reads_outstanding(const SendState& s) { return s.reads_started - s.re
 
 // T13: the states in which send WQEs are executed, and those in which they are taken: in Error and
 // SQE they are flushed.
-inline bool sends(QpState state) {
-  return (state == QpState::Rts || state == QpState::Sqd) !=
-         entry_is_wrong<"sends", kQpStateNames>(state);
-}
+inline bool sends(QpState state) { return state == QpState::Rts || state == QpState::Sqd; }
 inline bool flushes_sends(QpState state) {
-  return (state == QpState::Error && !mutant<"post_in_error_forgotten">()) ||
-         (state == QpState::Sqe && !mutant<"post_in_sqe_forgotten">());
+  return state == QpState::Error || state == QpState::Sqe;
 }
 inline bool takes_sends(QpState state) { return sends(state) || flushes_sends(state); }
 // Those in which receive WQEs are taken.
-inline bool takes_receives(QpState state) {
-  return (state != QpState::Reset) != entry_is_wrong<"receives", kQpStateNames>(state);
-}
+inline bool takes_receives(QpState state) { return state != QpState::Reset; }
 
 // C9-214: the state that a send WQE which ends in error leads to.
 constexpr QpState state_of_failed_sends(Service service) {
-  return is_reliable(service) || constexpr_mutant<"class_b_is_error">() ? QpState::Error
-                                                                        : QpState::Sqe;
+  return is_reliable(service) ? QpState::Error : QpState::Sqe;
 }
 
 // G20.1: in SQD what is begun, or by an option what was posted, is finished, and nothing else
 // begins.
 inline bool starts_nothing(const QpConfig& qp, const SendState& s) {
-  return qp.state == QpState::Sqd && s32(s.started - s.drains_to) >= 0 &&
-         !mutant<"sqd_starts_new">();
+  return qp.state == QpState::Sqd && s32(s.started - s.drains_to) >= 0;
 }
 
 // Whether the peer's receive WQEs are counted (G6): before it has told of any by an option (G6.4).
@@ -57,16 +49,12 @@ inline SendWait send_wait(const SendState& s, const QpConfig& qp, const SendWqe&
   const WorkRow& row = row_of(wqe);
   if (s.is_full(packets)) return SendWait::Window;
   const u32 outstanding = reads_outstanding(s);
-  if (mutant<"fence_waits_for_all">() && wqe.fence && s.anything_unacked()) return SendWait::Fence;
-  const bool fenced = (wqe.fence && !mutant<"fence_ignored">()) || mutant<"everything_fenced">();
-  if (fenced && outstanding > mutant<"fence_waits_for_one">()) return SendWait::Fence;
-  if (mutant<"atomics_not_counted">() && row.answer == Answer::Atomic) return SendWait::None;
+  if (wqe.fence && outstanding > 0) return SendWait::Fence;
   if (has_response(row.answer)) {
-    const bool full = outstanding >= u32(qp.max_rd_atomic) + mutant<"read_limit_plus_one">();
+    const bool full = outstanding >= u32(qp.max_rd_atomic);
     return full ? SendWait::Reads : SendWait::None;
   }
-  if (!row.takes_credit || !is_limited(s, qp) || mutant<"credits_not_asked">())
-    return SendWait::None;
+  if (!row.takes_credit || !is_limited(s, qp)) return SendWait::None;
   const bool beyond = psn_distance(psn_add(s.limit_ssn, 1), psn_add(s.ssn, 1)) > 0;
   return beyond ? SendWait::Credits : SendWait::None;
 }
@@ -107,26 +95,20 @@ inline void begin_message(SentMessage& m, SendState& s, const SendWqe& wqe, u32 
   m = {};
   m.first_psn = s.next_psn, m.bytes = bytes;
   m.opcode = wqe.opcode, m.answer = row.answer;
-  m.signaled = wqe.signaled || signal_all || mutant<"all_op_success_signaled">();
-  if (mutant<"bind_takes_psn">() && row.is_local()) s.send(PsnRange{s.take(1), 1});
+  m.signaled = wqe.signaled || signal_all;
   if (row.is_local()) return;
-  const bool one = mutant<"read_takes_one_psn">() && row.answer == Answer::Read;
-  m.packets = one ? 1 : psns_of_message(row, bytes, path_mtu);
+  m.packets = psns_of_message(row, bytes, path_mtu);
   s.take(m.packets);
-  s.ssn = psn_add(s.ssn, mutant<"ssn_per_packet">() ? m.packets : 1);
+  s.ssn = psn_add(s.ssn, 1);
   if (has_response(row.answer)) {
     if (s.reads_started == s.reads_answered) s.awaited = index;
     ++s.reads_started;
   }
-  if (!row.takes_credit && !mutant<"limit_not_raised">())
-    s.limit_ssn = psn_add(s.limit_ssn, 1);  // G6.3
+  if (!row.takes_credit) s.limit_ssn = psn_add(s.limit_ssn, 1);  // G6.3
 }
 
 // G14.1, CQ-8: a message is done when its last packet is handed to the wire; no answer will come.
-inline bool ends_when_sent(const QpConfig& qp) {
-  return (!qp.reliable && !mutant<"unreliable_waits_for_ack">()) ||
-         mutant<"send_completes_when_sent">();
-}
+inline bool ends_when_sent(const QpConfig& qp) { return !qp.reliable; }
 
 // ---- Packets
 // Packet `index` of a message: opcode by length and position (SEND-5 to SEND-8, WRITE-5, WRITE-6),
@@ -142,23 +124,16 @@ inline PacketPlan plan_packet(const QpConfig& qp, const SendWqe& wqe, const Sent
                               u32 index) {
   const WorkRow& work = row_of(wqe);
   const bool reads = work.answer == Answer::Read;
-  const bool first = index == 0, whole = reads && !mutant<"read_psns_one">();
-  const bool last = whole || index + 1 == m.packets;
-  const bool only = last && (m.bytes || !mutant<"zero_is_first">());
-  const u8 operation = first ? (only ? work.only : work.first) : (last ? work.last : work.middle);
+  const bool first = index == 0;
+  const bool last = reads || index + 1 == m.packets;
+  const u8 operation = first ? (last ? work.only : work.first) : (last ? work.last : work.middle);
   const u32 offset = index * qp.path_mtu;
-  const u32 bytes =
-      last
-          ? m.bytes - offset
-          : qp.path_mtu - (mutant<"middle_short">() && !first ? 4 : mutant<"full_packets_short">());
-  const PsnRange psns = psns_of_packet(m.first_psn, m.packets, index, whole);
+  const u32 bytes = last ? m.bytes - offset : qp.path_mtu;
+  const PsnRange psns = psns_of_packet(m.first_psn, m.packets, index, reads);
   const OpcodeRow* row = opcode_row(u8(u8(qp.service) << 5 | operation));
-  if (kMutants && !row) row = opcode_row(0x64);  // of a service that has no such operation
   return {row, psns, offset, work.sends_payload() ? bytes : 0,
           // G4.5: the last packet asks for the ACK, if there will be one (G14.1)
-          last && (first || !mutant<"last_without_a">()) &&
-              (qp.reliable || mutant<"unreliable_asks_for_ack">()),
-          (last || mutant<"se_in_every_packet">()) && wqe.solicited && work.solicitable, last};
+          last && qp.reliable, last && wqe.solicited && work.solicitable, last};
 }
 
 // The BTH and the extension headers of a planned packet.
@@ -166,12 +141,11 @@ inline Bth request_bth(const QpConfig& qp, const PacketPlan& plan) {
   Bth bth{};
   bth.opcode = plan.row->code;
   bth.solicited = plan.solicited;
-  bth.mig_req = !mutant<"m_bit_0">();  // G17.5
+  bth.mig_req = true;  // G17.5
   bth.pkey = qp.pkey;
   bth.dest_qp = qp.dest_qpn;
   bth.ack_req = plan.ack_requested;
   bth.psn = plan.psns.first;
-  bth.becn = mutant<"pd_on_wire">() && qp.pd > 1;
   return bth;
 }
 inline void request_headers(ExtHeaders& ext, const SendWqe& wqe, const WorkOperands& operands,
@@ -179,23 +153,18 @@ inline void request_headers(ExtHeaders& ext, const SendWqe& wqe, const WorkOpera
   ext.imm_dt = {wqe.immediate};
   ext.feth = {operands.flush.selectivity, operands.flush.placement};
   ext.ieth = {wqe.immediate};
-  if (m.answer == Answer::Atomic && mutant<"atomic_operands_swapped">())
-    ext.atomic_eth = {wqe.remote_va, wqe.rkey, operands.atomic.compare,
-                      operands.atomic.swap_or_add};
-  else if (m.answer == Answer::Atomic)
+  if (m.answer == Answer::Atomic)
     ext.atomic_eth = {wqe.remote_va, wqe.rkey, operands.atomic.swap_or_add,
                       operands.atomic.compare};
   else {  // of a WRITE only the first packet has it
-    const u32 offset = mutant<"retry_whole_read">() ? 0 : plan.offset;
-    ext.reth = {wqe.remote_va + offset, wqe.rkey,
-                mutant<"dma_len_of_packet">() ? plan.bytes : m.bytes - offset};
+    ext.reth = {wqe.remote_va + plan.offset, wqe.rkey, m.bytes - plan.offset};
   }
 }
 // Of a datagram, whose address handle stands in its WQE (PSR-18, G15.2).
 inline void address_datagram(Bth& bth, ExtHeaders& ext, const QpConfig& qp,
                              const AddressHandle& ah) {
   bth.dest_qp = ah.dest_qpn;
-  ext.deth.qkey = mutant<"controlled_qkey_sent">() ? ah.qkey : qkey_to_send(ah.qkey, own_qkey(qp));
+  ext.deth.qkey = qkey_to_send(ah.qkey, own_qkey(qp));
   ext.deth.src_qp = qp.qpn;
 }
 }  // namespace hca::proto

@@ -73,67 +73,45 @@ struct RequestRule {
 
 // T13: the states in which inbound requests are processed.
 constexpr bool takes_requests(QpState state) {
-  const bool takes = state == QpState::Rtr || state == QpState::Rts || state == QpState::Sqd ||
-                     state == QpState::Sqe;
-  return constexpr_mutant<"states_ignored">() ||
-         takes != entry_is_wrong<"requests", kQpStateNames>(state);
+  return state == QpState::Rtr || state == QpState::Rts || state == QpState::Sqd ||
+         state == QpState::Sqe;
 }
 
 namespace request {
-// A mistake: a WRITE with Immediate takes its receive WQE by its first packet.
-inline bool takes_receive_wqe(const OpcodeRow& row) {
-  if (row.operation == Operation::Write && mutant<"write_takes_wqe_at_first">())
-    return begins_message(row.position);
-  return row.takes_receive();
-}
+inline bool takes_receive_wqe(const OpcodeRow& row) { return row.takes_receive(); }
 
 inline bool wrong_service(const RequestView& v) {
-  if (mutant<"cnp_taken_as_response">() && v.packet.bth.opcode == 0x81) return false;
-  const unsigned bits = mutant<"service_low_blocks_only">() ? 3 : 7;
-  return (v.packet.bth.opcode >> 5 & bits) != unsigned(v.qp.service);
+  return (v.packet.bth.opcode >> 5) != unsigned(v.qp.service);
 }
 // A request that takes the queue pair to Error ends it for all behind, before the state is Error
 // (G7.4).
 inline bool bad_state(const RequestView& v) {
-  return !takes_requests(v.qp.state) || v.state.failing ||
-         (mutant<"atomic_stalls_responder">() && v.state.nak_sent);
+  return !takes_requests(v.qp.state) || v.state.failing;
 }
 inline bool wrong_path(const RequestView& v) {
   return !comes_from_peer(v.qp.path, v.frame.data(), v.packet);
 }
 // C9-56: all that the addresses of a datagram's sender may not be.
 inline bool from_group(const RequestView& v) { return comes_from_group(v.frame.data(), v.packet); }
-inline bool bad_pkey(const RequestView& v) {
-  const Framing framing = v.packet.framing;
-  if (mutant<"pkey_ignored_on_roce">() && !is_native(framing)) return false;
-  if (mutant<"pkey_skipped_with_grh">() &&
-      (framing == Framing::IbGlobal || framing == Framing::RoceV1))
-    return false;
-  if (mutant<"pkey_index_compared">() && v.qp.pkey_index) return true;
-  return !pkey_match(v.packet.bth.pkey, v.qp.pkey);
-}
+inline bool bad_pkey(const RequestView& v) { return !pkey_match(v.packet.bth.pkey, v.qp.pkey); }
 // G27.2, G27.3: VL 15 is of QP 0, and of no other.
 inline bool wrong_vl(const RequestView& v) {
   if (!is_native(v.packet.framing)) return false;
   const bool is_lane = v.frame[0] >> 4 == kQp0Lane;
-  if (is_lane) return v.qp.qpn != kQp0 && !mutant<"lane_15_for_all">();
-  return v.qp.qpn == kQp0 && !mutant<"qp0_on_any_lane">();
+  if (is_lane) return v.qp.qpn != kQp0;
+  return v.qp.qpn == kQp0;
 }
 // C9-41, C9-42, C9-43.
 inline bool bad_datagram_pkey(const RequestView& v) {
-  if (mutant<"datagram_path_checked">() && wrong_path(v)) return true;
-  if (v.qp.qpn == kQp0 && !mutant<"qp0_pkey_checked">()) return false;
-  if (v.qp.qpn == kQp1 && v.port && !mutant<"qp1_pkey_of_own_entry">())
-    return !find_pkey(v.port->pkeys, v.packet.bth.pkey);
+  if (v.qp.qpn == kQp0) return false;
+  if (v.qp.qpn == kQp1 && v.port) return !find_pkey(v.port->pkeys, v.packet.bth.pkey);
   return bad_pkey(v);
 }
 // C9-48, C9-49, C9-50; a packet of a reserved opcode has no DETH.
 inline bool bad_qkey(const RequestView& v) {
   if (!v.packet.opcode) return false;  // a later stage refuses it
-  if (mutant<"deth_reserved_checked">() && v.frame[v.packet.transport_offset + 16]) return true;
-  if (mutant<"datagram_psn_checked">() && v.packet.bth.psn != v.state.epsn) return true;
-  if (v.qp.qpn == kQp0 && !mutant<"qp0_qkey_checked">()) return false;
-  return v.packet.deth.qkey != own_qkey(v.qp) && !mutant<"qkey_not_compared">();
+  if (v.qp.qpn == kQp0) return false;
+  return v.packet.deth.qkey != own_qkey(v.qp);
 }
 inline PsnRegion region(const RequestView& v) { return psn_region(v.packet.bth.psn, v.state.epsn); }
 inline bool duplicate(const RequestView& v) { return region(v) == PsnRegion::Duplicate; }
@@ -143,32 +121,27 @@ inline bool duplicate_read(const RequestView& v) {
 inline bool ahead_again(const RequestView& v) {
   return region(v) == PsnRegion::Ahead && v.state.nak_sent;
 }
-inline bool ahead(const RequestView& v) {
-  if (mutant<"read_ahead_executed">() && v.packet.opcode && v.packet.opcode->traits().is_saved())
-    return false;
-  return region(v) == PsnRegion::Ahead;
-}
+inline bool ahead(const RequestView& v) { return region(v) == PsnRegion::Ahead; }
 inline bool out_of_sequence(const RequestView& v) {
   if (!v.packet.opcode) return false;  // the next stage refuses it
   const bool inside = v.state.message != InMessage::None,
              begins = begins_message(v.packet.opcode->position);
-  if (inside && begins) return !mutant<"begins_inside_allowed">();
-  if (!inside && !begins) return !mutant<"middle_taken_as_only">();
-  return inside && v.packet.opcode->traits().message != v.state.message &&
-         !mutant<"kind_not_compared">();
+  if (inside && begins) return true;
+  if (!inside && !begins) return true;
+  return inside && v.packet.opcode->traits().message != v.state.message;
 }
 // UC, G14.2: a packet behind a gap that begins no message.
 inline bool begins(const RequestView& v) {
   return v.packet.opcode && begins_message(v.packet.opcode->position);
 }
 inline bool behind_gap(const RequestView& v) {
-  return region(v) != PsnRegion::Expected && (!begins(v) || mutant<"first_behind_gap_refused">());
+  return region(v) != PsnRegion::Expected && !begins(v);
 }
 // UC, G14.3: one that belongs to no message; First and Only begin one, whatever was before.
 inline bool continues_nothing(const RequestView& v) {
   if (!v.packet.opcode) return false;  // the next stage refuses it
-  if (begins(v)) return v.state.message != InMessage::None && mutant<"begins_inside_refused">();
-  return v.state.message != v.packet.opcode->traits().message && !mutant<"kind_not_compared">();
+  if (begins(v)) return false;
+  return v.state.message != v.packet.opcode->traits().message;
 }
 // Reserved placement types and selectivities, and a FLUSH to nowhere ([U]).
 inline bool bad_flush(const ParsedPacket& packet) {
@@ -180,18 +153,16 @@ inline bool bad_flush(const ParsedPacket& packet) {
 }
 [[gnu::always_inline]] inline bool unsupported(const RequestView& v) {
   const OpcodeRow* row = v.packet.opcode;
-  if (mutant<"get_and_put_supported">() && row && row->has(Ext::Eoeth)) return false;
   if (!row || !has(v.qp.options, row->traits().capability) || bad_flush(v.packet)) return true;
   const Rights needed = needed_rights(v.packet);
-  return (v.qp.access & needed) != needed && !mutant<"qp_access_ignored">();  // G31.1
+  return (v.qp.access & needed) != needed;  // G31.1
 }
 // G29.3, G29.4.
 inline bool too_many_reads(const RequestView& v) {
-  const u32 unfinished = mutant<"unfinished_reads_forgotten">() ? 0 : v.reads_unfinished;
-  const u32 held = mutant<"finished_reads_count">() ? v.state.reads_accepted : unfinished;
+  const u32 held = v.reads_unfinished;
   const u32 depth = v.qp.max_dest_rd_atomic;
   return v.packet.opcode->traits().is_saved() &&
-         held >= depth + (mutant<"depth_0_is_1">() && !depth);
+         held >= depth;
 }
 inline bool no_receive_wqe(const RequestView& v) {
   return takes_receive_wqe(*v.packet.opcode) && v.state.rq_posted == v.state.rq_consumed;
@@ -202,31 +173,28 @@ inline bool shared_queue_failed(const RequestView& v) {
 }
 // Without answers, of an SRQ: its WQEs are taken as they come (G23.1).
 inline bool lacks_shared_wqe(const RequestView& v) { return v.qp.srqn && no_receive_wqe(v); }
-inline bool too_long(u32 dma_len) { return dma_len > (u32{1} << 31) && !mutant<"dmalen_bound">(); }
+inline bool too_long(u32 dma_len) { return dma_len > (u32{1} << 31); }
 // T7-l1 to T7-l3, T7-l8.
 [[gnu::always_inline]] inline bool bad_length(const RequestView& v) {
   const u32 bytes = v.packet.payload_bytes, mtu = v.qp.path_mtu;
   if (v.packet.opcode->payload == PayloadRule::Eight)  // ATOMIC WRITE
     return bytes != kAtomicBytes || v.packet.reth.dma_len != kAtomicBytes;
   if (v.packet.opcode->traits().is_saved())  // T7-l4; C9-9
-    return (bytes && !mutant<"read_payload_allowed">()) ||
+    return (bytes) ||
            (v.packet.has(Ext::Reth) && too_long(v.packet.reth.dma_len));
   const Position at = v.packet.opcode->position;
   const bool full = at == Position::First || at == Position::Middle;
-  if (mutant<"se_in_middle_refused">() && full && v.packet.bth.solicited) return true;
-  if (full && bytes != mtu) return bytes > mtu || !mutant<"full_test_off">();
-  if (bytes > mtu + (mutant<"only_may_exceed_mtu">() ? 4 : 0)) return true;
-  if (at == Position::Last && !bytes) return !mutant<"last_may_be_empty">();
+  if (full && bytes != mtu) return true;
+  if (bytes > mtu) return true;
+  if (at == Position::Last && !bytes) return true;
   if (v.packet.opcode->traits().message != InMessage::Write) return false;
   const u32 left = begins_message(at) ? v.packet.reth.dma_len : v.state.write_left;
   if (too_long(left)) return true;
-  if (mutant<"dmalen_not_compared">()) return false;
   return full ? left <= bytes : left != bytes;
 }
-inline u32 checked_atomic_bytes() { return mutant<"atomic_4_bytes_checked">() ? 4 : kAtomicBytes; }
 inline bool misaligned(const RequestView& v) {
   return v.packet.opcode->traits().is_aligned() &&
-         remote_bytes(v.packet).va % (mutant<"aligned_to_4">() ? 4 : kAtomicBytes);
+         remote_bytes(v.packet).va % kAtomicBytes;
 }
 // HDR-12, G22.3, G22.5: the whole DMALen is checked with the packet that carries the RETH.
 [[gnu::noinline]] inline bool refuses_key(const RequestView& v) {
@@ -234,21 +202,16 @@ inline bool misaligned(const RequestView& v) {
   const u32 key = remote_key(v.packet);
   const Accessor who = accessor_of(v.qp);
   const Rights needed = needed_rights(v.packet);
-  if (mutant<"key_bound_to_qp">() && key && v.qp.qpn % 2 == 0) return true;
   if (row.traits().is_atomic())
-    return !key_allows(v.region, key, who, v.packet.atomic_eth.va, checked_atomic_bytes(), needed);
+    return !key_allows(v.region, key, who, v.packet.atomic_eth.va, kAtomicBytes, needed);
   if (!row.has(Ext::Reth)) return false;
   if (names_whole_region(v.packet))
     return !key_allows(v.region, key, who, v.region ? v.region->start : 0, 0, needed, true);
-  const bool by_packet =
-      mutant<"dmalen_checked_per_packet">() && row.traits().message == InMessage::Write;
-  const u32 bytes = by_packet ? v.packet.payload_bytes : v.packet.reth.dma_len;
-  return !key_allows(v.region, key, who, v.packet.reth.va, bytes, needed);
+  return !key_allows(v.region, key, who, v.packet.reth.va, v.packet.reth.dma_len, needed);
 }
 inline bool bad_rkey(const RequestView& v) {
   const OpcodeRow& row = *v.packet.opcode;
-  return (row.has(Ext::Reth) || row.traits().is_atomic() || mutant<"key_bound_to_qp">()) &&
-         refuses_key(v);
+  return (row.has(Ext::Reth) || row.traits().is_atomic()) && refuses_key(v);
 }
 }  // namespace request
 
@@ -315,33 +278,18 @@ inline constexpr auto kRequestVerdicts = [] {
 template <Service service>
 const RequestVerdict& judge_request_of(const RequestView& view) {
   std::size_t first = kRequestRules.size();
-#ifdef HCA_MUTANTS
-  static RequestVerdict changed;
-  changed = kRequestVerdicts[first];
-#endif
   const auto is_broken = [&]<std::size_t i>() __attribute__((always_inline)) {
     if constexpr (!includes(kRequestRules[i].services, service)) return false;
     constexpr auto broken = kRequestRules[i].broken;  // a call that the compiler sees through
-    if (row_is_off<kRequestRules, i>() || !broken(view)) [[likely]]
+    if (!broken(view)) [[likely]]
       return false;
     first = i;
-#ifdef HCA_MUTANTS
-    changed = kRequestVerdicts[i];
-    changed.action = action_of_row<kRequestRules, i, kRequestActionNames>();
-#endif
     return true;
   };
   [&]<std::size_t... i>(std::index_sequence<i...>) {
-    (void)(((row_goes_first<kRequestRules, i>() &&
-             (view.packet.opcode || kRequestRules[i].stage <= RuleStage::Support) &&
-             is_broken.template operator()<i>()) ||
-            ...) ||
-           (is_broken.template operator()<i>() || ...));
+    (void)(is_broken.template operator()<i>() || ...);
   }
   (std::make_index_sequence<kRequestRules.size()>{});
-#ifdef HCA_MUTANTS
-  return changed;
-#endif
   return kRequestVerdicts[first];
 }
 // Of a service without responder here: nothing is taken (C9-38).

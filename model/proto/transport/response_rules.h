@@ -31,7 +31,7 @@ struct ResponseVerdict : AckVerdict {
 };
 
 inline WcStatus status_of_nak(NakCode code) {
-  switch (NakCode(u8(code) + mutant<"nak_status_shifted">())) {
+  switch (NakCode(u8(code))) {
     case NakCode::InvalidRequest:
       return WcStatus::RemInvReqErr;
     case NakCode::RemoteAccessError:
@@ -39,27 +39,21 @@ inline WcStatus status_of_nak(NakCode code) {
     case NakCode::InvalidRdRequest:
       return WcStatus::RemInvRdReqErr;
     default:
-      return mutant<"status_above_table">() ? WcStatus(0x13) : WcStatus::RemOpErr;
+      return WcStatus::RemOpErr;
   }
 }
 
 namespace response {
 constexpr AckVerdict drop(std::string_view why) { return {AckAction::Drop, 0, {}, 0, why}; }
 inline AckVerdict fail(u32 psn, WcStatus status, std::string_view why) {
-  if (mutant<"bad_resp_is_len_err">() && status == WcStatus::BadRespErr)
-    status = WcStatus::LocLenErr;
   return {AckAction::Fail, psn, status, 0, why};
 }
 // T5-23: 7 tries for ever.
-inline bool counts_rnr(const QpConfig& qp) {
-  return qp.rnr_retry != kRnrRetryForever || mutant<"rnr_seven_counts">();
-}
+inline bool counts_rnr(const QpConfig& qp) { return qp.rnr_retry != kRnrRetryForever; }
 // T5: codes of a NAK that mean nothing to a requester.
 inline bool is_reserved_nak(u8 code, ReservedNak option) {
   if (option == ReservedNak::Fail) return code == u8(NakCode::OperationInProgress);
-  if (mutant<"code5_fails">()) return code > u8(NakCode::OperationInProgress);
-  if (mutant<"reserved_nak_fails">()) return code == u8(NakCode::OperationInProgress);
-  return code > u8(NakCode::InvalidRdRequest) - mutant<"code4_reserved">();
+  return code > u8(NakCode::InvalidRdRequest);
 }
 inline bool awaits_response(const SendState& s) { return s.reads_started != s.reads_answered; }
 // The first PSN of `m`, the oldest READ or ATOMIC that is not answered, whose response is missing.
@@ -68,14 +62,14 @@ inline u32 missing_psn(const SendState& s, const SentMessage& m) {
 }
 // Whether a NAK of `psn` finds no retry left: what it acknowledges reloads the counter (G11.6).
 inline bool is_exhausted(const SendState& s, const QpConfig& qp, u32 psn) {
-  const bool progress = psn != s.unacked_psn && !mutant<"nak_reloads_nothing">();
+  const bool progress = psn != s.unacked_psn;
   return !(progress ? qp.retry_count : s.retries_left);
 }
 // G12.3, G12.4: once, until the restarted PSN is answered.
 inline AckVerdict implied_nak(const SendState& s, const QpConfig& qp, u32 missing,
                               std::string_view why) {
-  if (s.waits_restart && !mutant<"implied_nak_each_time">()) return drop("G12.4");
-  if (is_exhausted(s, qp, missing) && !mutant<"implied_nak_never_exhausts">())
+  if (s.waits_restart) return drop("G12.4");
+  if (is_exhausted(s, qp, missing))
     return {AckAction::Fail, missing, WcStatus::RetryExcErr, 0, "T9-4", false, true};
   return {AckAction::Resend, missing, {}, 0, why, false, true};
 }
@@ -90,17 +84,13 @@ inline AckVerdict judge_ack(const SendState& s, const QpConfig& qp, const SentMe
   const SyndromeKind kind = syndrome_kind(syndrome);
   if (!s.is_outstanding(psn)) {
     const bool newest = s.is_newest_acked(psn) && kind == SyndromeKind::Ack;
-    return newest && !mutant<"unsolicited_dropped">()
-               ? AckVerdict{AckAction::Credits, s.unacked_psn, {}, 0, "C9-217"}
-               : drop("G12.1");
+    return newest ? AckVerdict{AckAction::Credits, s.unacked_psn, {}, 0, "C9-217"} : drop("G12.1");
   }
   if (payload_bytes) return fail(psn, WcStatus::LocLenErr, "T7-l4");
-  if ((kind == SyndromeKind::Reserved && !mutant<"reserved_syndrome_fails">()) ||
+  if (kind == SyndromeKind::Reserved ||
       (kind == SyndromeKind::Nak && is_reserved_nak(value, qp.options.reserved_nak)))
     return drop("T5");
-  const bool passed =
-      mutant<"plain_ack_completes_atomic">() && awaited && awaited->answer == Answer::Atomic;
-  if (awaited && !passed && !mutant<"ack_passes_read">()) {
+  if (awaited) {
     const u32 missing = missing_psn(s, *awaited);
     const s32 beyond = psn_distance(missing, psn);
     const bool inside = beyond >= 0 && psn_distance(psn, awaited->last_psn()) >= 0;
@@ -109,23 +99,16 @@ inline AckVerdict judge_ack(const SendState& s, const QpConfig& qp, const SentMe
   }
   switch (kind) {
     case SyndromeKind::Ack:
-      if (mutant<"ack_covers_one_more">()) psn = psn_add(psn, 1);
-      return {AckAction::Progress, psn_add(psn, !mutant<"ack_covers_one_less">()), {}, 0, "G12.2"};
+      return {AckAction::Progress, psn_add(psn, 1), {}, 0, "G12.2"};
     case SyndromeKind::RnrNak:
-      if ((s.rnr_retries_left <= int{mutant<"rnr_retry_too_few">()} && counts_rnr(qp)) ||
-          mutant<"rnr_fails_at_once">())
+      if (s.rnr_retries_left <= 0 && counts_rnr(qp))
         return fail(psn, WcStatus::RnrRetryExcErr, "G8.2");
-      return {
-          AckAction::Wait, mutant<"rnr_acks_nothing">() ? s.unacked_psn : psn, {}, value, "G8.2"};
+      return {AckAction::Wait, psn, {}, value, "G8.2"};
     default:
-      if (NakCode(value) != NakCode::PsnSequenceError &&
-          !(mutant<"nak_retried">() && s.retries_left))
+      if (NakCode(value) != NakCode::PsnSequenceError)
         return fail(psn, status_of_nak(NakCode(value)), "C9-214");
       if (s.waits_rnr && psn == s.unacked_psn) return drop("G8.2");  // it waits for that PSN
-      if ((is_exhausted(s, qp, psn) && !mutant<"sequence_nak_never_exhausts">()) ||
-          mutant<"nak_seq_fails">())
-        return fail(psn, WcStatus::RetryExcErr, "C9-212");
-      if (mutant<"nak_resends_from_u">()) psn = s.unacked_psn;
+      if (is_exhausted(s, qp, psn)) return fail(psn, WcStatus::RetryExcErr, "C9-212");
       return {AckAction::Resend, psn, {}, 0, "G11.4"};
   }
 }
@@ -137,19 +120,17 @@ inline bool has_more_behind(Position p) { return p == Position::First || p == Po
 // on it may be answered anew from there, or go on (T9-21).
 inline bool position_fits(const SentMessage& m, u32 missing, Position p, u32 left, u32 mtu) {
   const bool begins = p == Position::First || p == Position::Only;
-  const bool anew = m.resumed && !mutant<"repeated_read_goes_on_only">();
-  if (p != Position::Only && has_more_behind(p) != (left > mtu) && !mutant<"read_end_unchecked">())
-    return false;
-  return anew || begins == (missing == m.first_psn) || mutant<"read_position_unchecked">();
+  const bool anew = m.resumed;
+  if (p != Position::Only && has_more_behind(p) != (left > mtu)) return false;
+  return anew || begins == (missing == m.first_psn);
 }
 // T9-16: First and Middle are full, Last and Only are the rest.
 inline bool length_fits(Position p, u32 bytes, u32 left, u32 mtu) {
-  if (has_more_behind(p)) return bytes == mtu || mutant<"read_middle_any_length">();
-  return (bytes == left || (mutant<"short_read_accepted">() && bytes < left)) && bytes <= mtu;
+  if (has_more_behind(p)) return bytes == mtu;
+  return bytes == left && bytes <= mtu;
 }
 inline bool has_good_syndrome(const ParsedPacket& packet) {
-  return !packet.has(Ext::Aeth) || syndrome_kind(packet.aeth.syndrome) == SyndromeKind::Ack ||
-         mutant<"nak_in_response_taken">();
+  return !packet.has(Ext::Aeth) || syndrome_kind(packet.aeth.syndrome) == SyndromeKind::Ack;
 }
 }  // namespace response
 
@@ -163,22 +144,20 @@ inline ResponseVerdict judge_response(const SendState& s, const QpConfig& qp,
     return {psn == s.unacked_psn ? fail(psn, WcStatus::BadRespErr, "T9-21") : drop("G12.1")};
   const u32 missing = missing_psn(s, *awaited);
   const s32 beyond = psn_distance(missing, psn);
-  if (beyond > 0 && !mutant<"response_gap_taken">()) return {implied_nak(s, qp, missing, "G12.4")};
+  if (beyond > 0) return {implied_nak(s, qp, missing, "G12.4")};
   if (beyond < 0)  // at a SEND or WRITE
     return {psn == s.unacked_psn ? fail(psn, WcStatus::BadRespErr, "T9-21") : drop("G12.1")};
   const bool is_read = packet.opcode->operation == Operation::ReadResponse;
   const bool right = is_read == (awaited->answer != Answer::Atomic);
-  if ((!right && !mutant<"response_kind_unchecked">()) || !has_good_syndrome(packet))
+  if ((!right) || !has_good_syndrome(packet))
     return {fail(psn, WcStatus::BadRespErr, "T9-21")};
   ResponseVerdict v{{AckAction::Progress, psn_add(psn, 1), {}, 0, "G12.5"}};
-  if (mutant<"response_acks_itself_only">() && psn != s.unacked_psn) v.psn = s.unacked_psn;
   v.places = v.completes = true;
   if (!is_read && packet.payload_bytes) return {fail(psn, WcStatus::LocLenErr, "T9-16")};
   if (!is_read) return v;
   const Position p = packet.opcode->position;
   v.offset = psns_between(awaited->first_psn, psn) * qp.path_mtu;
   v.completes = psn == awaited->last_psn();
-  if (mutant<"read_completes_with_first">()) v.psn = awaited->end_psn(), v.completes = true;
   const bool empty = awaited->answer == Answer::Empty;  // whatever its length
   const u32 left = empty ? 0 : awaited->bytes - v.offset;
   if (!position_fits(*awaited, missing, p, left, qp.path_mtu))
@@ -190,38 +169,26 @@ inline ResponseVerdict judge_response(const SendState& s, const QpConfig& qp,
 
 // The transport timer expired (G11.3).
 inline AckVerdict judge_timeout(const SendState& s) {
-  const bool exhausted =
-      s.retries_left <= int{mutant<"one_retry_too_few">()} && !mutant<"retries_begin_anew">();
-  if (exhausted || (mutant<"read_not_retried">() && response::awaits_response(s))) {
-    const auto status =
-        mutant<"exhausted_is_success">() ? WcStatus::Success : WcStatus::RetryExcErr;
-    return {AckAction::Fail, s.unacked_psn, status, 0, "G11.3", true};
-  }
-  const u32 from = psn_add(s.unacked_psn, mutant<"timeout_skips_oldest">());
-  return {AckAction::Resend, from, {}, 0, "G11.3", true};
+  if (s.retries_left <= 0)
+    return {AckAction::Fail, s.unacked_psn, WcStatus::RetryExcErr, 0, "G11.3", true};
+  return {AckAction::Resend, s.unacked_psn, {}, 0, "G11.3", true};
 }
 
 // Applies a verdict to PSNs and retry counters. Completing WQEs up to unacked_psn is the caller's
 // part.
 inline void apply(SendState& s, const QpConfig& qp, const AckVerdict& v) {
   if (v.action == AckAction::Drop || v.action == AckAction::Credits) return;
-  if (mutant<"nak_completes_nothing">() && v.action == AckAction::Fail) return;
   if (s.acknowledge(v.psn)) {
     s.waits_restart = false;
-    if (!mutant<"no_reload_on_progress">()) s.retries_left = qp.retry_count;  // G11.6
+    s.retries_left = qp.retry_count;  // G11.6
   }
-  if ((v.action == AckAction::Progress || (v.action == AckAction::Resend && !v.by_timer)) &&
-      !mutant<"no_rnr_reload">())
+  if (v.action == AckAction::Progress || (v.action == AckAction::Resend && !v.by_timer))
     s.rnr_retries_left = qp.rnr_retry;  // G11.6
   if (v.action == AckAction::Resend) {
-    if (!(v.by_timer && mutant<"timeout_not_counted">()) &&
-        !(v.implied && mutant<"implied_nak_not_counted">()) && !mutant<"nak_keeps_retries">())
-      --s.retries_left;  // C9-212
+    --s.retries_left;  // C9-212
     s.waits_restart = v.implied;
   }
-  if (v.action == AckAction::Wait)  // G8.2
-    (mutant<"rnr_takes_error_retry">() ? s.retries_left : s.rnr_retries_left) -=
-        response::counts_rnr(qp);
+  if (v.action == AckAction::Wait) s.rnr_retries_left -= response::counts_rnr(qp);  // G8.2
 }
 
 // The READ or ATOMIC that was awaited is answered; `message(i)` gives the SentMessage of WQE i.
@@ -234,15 +201,11 @@ void answer_awaited(SendState& s, const MessageOf& message) {
 
 // G6.2, G6.5: the credits of an AETH that was accepted. Code 31 switches to unlimited for good.
 inline void take_credits(SendState& s, u32 msn, u8 syndrome) {
-  if (syndrome_kind(syndrome) != SyndromeKind::Ack ||
-      (s.credit == Credit::Unlimited && !mutant<"unlimited_not_for_good">()))
-    return;
+  if (syndrome_kind(syndrome) != SyndromeKind::Ack || s.credit == Credit::Unlimited) return;
   const u8 code = syndrome_value(syndrome);
   if (code == kCreditsUnused) return void(s.credit = Credit::Unlimited);
   const u32 limit = psn_add(msn, credits_of(code));
-  if (s.credit == Credit::Unknown || psn_distance(s.limit_ssn, limit) > 0 ||
-      mutant<"limit_may_fall">())
-    s.limit_ssn = limit;
+  if (s.credit == Credit::Unknown || psn_distance(s.limit_ssn, limit) > 0) s.limit_ssn = limit;
   s.credit = Credit::Limited;
 }
 

@@ -19,13 +19,7 @@ struct SavedRequest {
 class SavedRequests {
  public:
   void save(u32 depth, const RequestEffect& e, Answer answer, u64 original) {
-    const bool atomic = answer == Answer::Atomic;
-    if (atomic && mutant<"atomic_not_saved">()) return;
-    if (mutant<"depth_0_is_1">() && !depth) depth = 1;
     if (entries_.size() != depth) entries_.assign(depth, {}), next_ = 0;
-    if (mutant<"read_not_saved_over_atomic">() && !atomic &&
-        entries_[next_].answer == Answer::Atomic)
-      return;
     entries_[next_] = {e.ack_psn, e.packets, e.va, e.rkey, e.byte_len, original, answer, true};
     next_ = next_ + 1 == entries_.size() ? 0 : next_ + 1;
   }
@@ -33,17 +27,17 @@ class SavedRequests {
   // READ-16: it ends where the READ or one of its packets does, so that each PSN has one payload.
   bool holds_read(const RequestEffect& e, u32 path_mtu) const {
     const SavedRequest* held = find(e.ack_psn);
-    if (!held || (held->answer != Answer::Read && !mutant<"find_by_range_only">())) return false;
-    if (held->rkey != e.rkey && !mutant<"dup_read_rkey_unchecked">()) return false;
+    if (!held || held->answer != Answer::Read) return false;
+    if (held->rkey != e.rkey) return false;
     const u64 offset = u64{psn_sub(e.ack_psn, held->first_psn)} * path_mtu;
-    if (e.va != held->va + offset && !mutant<"dup_read_va_unchecked">()) return false;
+    if (e.va != held->va + offset) return false;
     const u64 left = held->bytes - offset;
     return e.byte_len == left || (e.byte_len && e.byte_len < left && e.byte_len % path_mtu == 0);
   }
   // G3.4: of a request that is executed once; nullptr if its result is not held.
   const SavedRequest* find_result(u32 psn, Answer answer) const {
     const SavedRequest* held = find(psn);
-    return held && (held->answer == answer || mutant<"find_by_range_only">()) ? held : nullptr;
+    return held && held->answer == answer ? held : nullptr;
   }
 
  private:
@@ -58,13 +52,11 @@ class SavedRequests {
 
 // ATOM-7, ATOM-8: the value that an ATOMIC leaves behind. An ATOMIC WRITE's is its payload.
 inline u64 atomic_result(const OpcodeRow& row, const AtomicEth& a, u64 original) {
-  if (mutant<"atomic_write_lost">()) return original;
   if (row.operation == Operation::AtomicWrite) return a.swap_add;
   if (row.operation == Operation::FetchAdd) {
-    const u64 sum = original + a.swap_add;
-    return mutant<"add_saturates">() && sum < original ? ~u64{0} : sum;
+    return original + a.swap_add;
   }
   const bool equal = original == a.compare;
-  return equal != mutant<"compare_inverted">() ? a.swap_add : original;
+  return equal ? a.swap_add : original;
 }
 }  // namespace hca::proto

@@ -31,16 +31,15 @@ struct SendPsns {
   bool repeats() const { return send_psn != sent_psn; }
   // u .. s-1 (G12.1).
   bool is_outstanding(Psn psn) const {
-    const u32 sent = psns_between(unacked_psn, sent_psn) + mutant<"ghost_ack_accepted">();
-    return psns_between(unacked_psn, psn) < sent || mutant<"everything_outstanding">();
+    const u32 sent = psns_between(unacked_psn, sent_psn);
+    return psns_between(unacked_psn, psn) < sent;
   }
   // The newest that is acknowledged: an ACK of it may bring credits (C9-217).
   bool is_newest_acked(Psn psn) const { return psn == psn_sub(unacked_psn, 1); }
   // True if a message of so many PSNs would put more than 2^23 between the oldest unacknowledged
   // and the newest (G1.4).
   bool is_full(u32 packets) const {
-    return psns_between(unacked_psn, next_psn) + packets >
-           (mutant<"window_bound">() ? kPsnMask : kPsnWindow - mutant<"window_one_less">());
+    return psns_between(unacked_psn, next_psn) + packets > kPsnWindow;
   }
 
   // Nothing is sent; the first message begins at `first` (G1.1).

@@ -12,34 +12,18 @@ struct SharedQueue {
   u32 posted = 0, taken = 0;
   WorkQueue wqes;
   u64 context = 0;
-  [[no_unique_address]] mutable MutantMemory<u16> completed;
 
   u32 available() const { return posted - taken; }
   // The WQE at its head (SRQ-2).
-  u32 head() const { return taken ^ u32(mutant<"srq_wqes_swapped">()); }
+  u32 head() const { return taken; }
 };
 
 // What its queue pair sees while a request is judged.
 inline void look_at(ReceiveState& s, const SharedQueue& queue) {
   s.rq_posted = queue.posted, s.rq_consumed = queue.taken, s.shared_failed = queue.failed;
 }
-// A mistake: CQEs name WQEs in the order in which they were posted, whichever ended (CQ-3).
-inline u16 named_shared(const SharedQueue* queue, u32 wqe) {
-  return queue && mutant<"srq_cqes_in_order">() ? queue->completed()++ : u16(wqe);
-}
 // What QUERY, MODIFY and DESTROY may do to it (SRQ-11).
-inline bool may_query(const SharedQueue& queue) {
-  return !queue.failed || mutant<"srq_error_queried">();
-}
-inline bool may_modify(const SharedQueue& queue) {
-  return !queue.failed || mutant<"srq_error_modified">();
-}
-inline bool may_destroy(const SharedQueue& queue) {
-  if (mutant<"srq_error_stays">() && queue.failed) return false;
-  return !queue.uses || mutant<"srq_destroyed_in_use">();
-}
-// SRQ-10: posting to one that has failed is no error.
-inline bool refuses_posts(const SharedQueue& queue) {
-  return queue.failed && mutant<"srq_error_refuses_posts">();
-}
+inline bool may_query(const SharedQueue& queue) { return !queue.failed; }
+inline bool may_modify(const SharedQueue& queue) { return !queue.failed; }
+inline bool may_destroy(const SharedQueue& queue) { return !queue.uses; }
 }  // namespace hca::proto

@@ -6,7 +6,7 @@
 #include <bit>
 #include <string_view>
 
-#include "model/proto/mutant.h"
+#include "model/proto/types.h"
 
 namespace hca::proto {
 
@@ -36,32 +36,14 @@ inline constexpr std::array kNakRows{
 };
 
 constexpr SyndromeKind syndrome_kind(u8 syndrome) {
-  if ((syndrome & 0x80) && !constexpr_mutant<"syndrome_bit7_ignored">())
-    return SyndromeKind::Reserved;
-  if (syndrome == 0x1F && constexpr_mutant<"syndrome_1f_reserved">()) return SyndromeKind::Reserved;
-  if (constexpr_mutant<"received_nak_kind_taken_as_ack">() && (syndrome & 0xe0) == 0x60)
-    return SyndromeKind::Ack;
+  if (syndrome & 0x80) return SyndromeKind::Reserved;
   return SyndromeKind(syndrome >> 5 & 3);
 }
 constexpr u8 syndrome_value(u8 syndrome) { return syndrome & 0x1F; }  // bits 4:0
 
-constexpr u8 ack_syndrome(u8 credit_code) {
-  u8 kind = 0;
-  if (constexpr_mutant<"ack_sent_with_bit7">()) kind = 0x80;
-  if (constexpr_mutant<"ack_sent_as_rnr">()) kind = 0x20;
-  if (constexpr_mutant<"ack_sent_as_reserved">()) kind = 0x40;
-  return kind | (credit_code & 0x1F);
-}
-constexpr u8 rnr_syndrome(u8 timer_code) {
-  u8 kind = 0x20;
-  if (constexpr_mutant<"rnr_sent_as_ack">()) kind = 0;
-  if (constexpr_mutant<"rnr_sent_with_bit7">()) kind = 0xa0;
-  if (constexpr_mutant<"rnr_sent_as_nak">()) kind = 0x60;
-  return kind | (constexpr_mutant<"rnr_code_constant">() ? 12 : timer_code & 0x1F);
-}
-constexpr u8 nak_syndrome(NakCode code) {
-  return u8((constexpr_mutant<"nak_kind_bits">() ? 0x40 : 0x60) | u8(code));
-}
+constexpr u8 ack_syndrome(u8 credit_code) { return u8(credit_code & 0x1F); }
+constexpr u8 rnr_syndrome(u8 timer_code) { return u8(0x20 | (timer_code & 0x1F)); }
+constexpr u8 nak_syndrome(NakCode code) { return u8(0x60 | u8(code)); }
 
 // Receive WQEs available, by credit code; code 31 says that credits are not used.
 inline constexpr u8 kCreditsUnused = 31;
@@ -70,7 +52,7 @@ inline constexpr std::array<u32, 31> kCredits{
     256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768};
 
 constexpr u32 credits_of(u8 code) {  // code 0..30
-  return kCredits[code] - (code == 5 && constexpr_mutant<"credit_row_5">());
+  return kCredits[code];
 }
 
 // The code of the largest count that is not above `available`.
@@ -79,7 +61,7 @@ constexpr u8 credit_code(u32 available) {
   u8 code =
       u8(std::min<std::size_t>(2 * std::size_t(std::bit_width(available)), kCredits.size() - 1));
   while (credits_of(code) > available) --code;
-  return code + (constexpr_mutant<"credit_code_rounds_up">() && credits_of(code) < available);
+  return code;
 }
 
 // Minimum wait after an RNR NAK, in units of 10 us, by timer code; code 0 is the longest.
@@ -88,9 +70,6 @@ inline constexpr std::array<u32, 32> kRnrDelays{
     48,    64,   96,   128,  192,  256,   384,   512,   768,   1024, 1536,
     2048,  3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152};
 
-constexpr u64 rnr_delay_ns(u8 code) {
-  if (constexpr_mutant<"rnr_code_zero_is_shortest">() && code == 0) code = 1;
-  return u64{kRnrDelays[code & 0x1F]} * (constexpr_mutant<"rnr_delay_halved">() ? 5'000 : 10'000);
-}
+constexpr u64 rnr_delay_ns(u8 code) { return u64{kRnrDelays[code & 0x1F]} * 10'000; }
 
 }  // namespace hca::proto

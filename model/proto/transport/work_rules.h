@@ -31,15 +31,14 @@ constexpr u32 segments_offset(const WorkRow& row, Service service = Service::Rc)
 
 // T4: which work requests a service has.
 inline bool may_send(Service service, const WorkRow& row) {
-  return includes(row.services, service) || mutant<"any_service_sends">();
+  return includes(row.services, service);
 }
 
 // The form of send WQE `index` of a queue pair; Success if it holds (T9 row 17).
 inline WcStatus check_send_wqe(const SendWqe& wqe, u32 index, const QpConfig& qp) {
   const WorkRow* row = work_row(wqe.opcode);
   if (!row || !may_send(qp.service, *row) || !has(qp.options, row->capability) ||
-      (wqe.index != u16(index) && !mutant<"send_wqe_index_not_checked">()) ||
-      (mutant<"no_sges_refused">() && !wqe.sge_count && !wqe.inline_data) ||
+      wqe.index != u16(index) ||
       (wqe.inline_data && !row->sends_payload()))
     return WcStatus::LocQpOpErr;
   const bool has_data = row->payload || row->places_response();
@@ -62,32 +61,24 @@ inline bool holds_whole_wqe(std::span<const u8> bytes, Service service = Service
          bytes.size() >= bytes_of_wqe(decode<SendWqe>(bytes.data()), service);
 }
 
-// T9 row 18, class C: what is done where the send WQEs of a queue pair cannot be read, for none of
-// them is known that could be blamed. All that are outstanding are flushed, at once.
-inline bool blames_unread_wqe() { return mutant<"class_c_blames_wqe">(); }
-inline bool tells_unread_wqe() { return !mutant<"class_c_not_told">(); }
-
 // T9 row 16; an ATOMIC returns 8 bytes, an ATOMIC WRITE carries 8.
 constexpr WcStatus check_message_bytes(const WorkRow& row, u64 bytes, const QpConfig& qp) {
-  if (constexpr_mutant<"length_in_32_bits">()) bytes = u32(bytes);
   const bool good = row.exact_bytes
                         ? bytes == row.exact_bytes
-                        : bytes <= kMaxMessageBytes - constexpr_mutant<"max_message_one_less">();
-  const bool fits = qp.service != Service::Ud || bytes <= qp.path_mtu ||
-                    constexpr_mutant<"datagram_of_two_packets">();
+                        : bytes <= kMaxMessageBytes;
+  const bool fits = qp.service != Service::Ud || bytes <= qp.path_mtu;
   return good && fits ? WcStatus::Success : WcStatus::LocLenErr;
 }
 
 // The local right that the SGEs of a work request need: a response is written to them.
 constexpr Rights local_right(const WorkRow& row) {
-  if (constexpr_mutant<"send_needs_local_write">()) return kLocalWrite;
-  return row.sends_payload() || constexpr_mutant<"response_needs_no_local_write">()
+  return row.sends_payload()
              ? kLocalRead
              : Rights{kLocalWrite};
 }
 // The same of a receive WQE.
 constexpr Rights receive_right() {
-  return constexpr_mutant<"local_write_not_needed">() ? kLocalRead : Rights{kLocalWrite};
+  return kLocalWrite;
 }
 
 // T9 row 15, T10 row 1: one SGE with local rights; an empty one names no memory (G22.3).
@@ -99,38 +90,20 @@ inline bool sge_is_good(const Region* region, const Sge& sge, const Accessor& wh
 
 // ---- Completions
 // T9-24, T14-MW_BIND_ERR: what a work request without packets ends with if it is refused.
-inline WcStatus refused_local_status() {
-  return mutant<"local_loc_prot_err">() ? WcStatus::LocProtErr : WcStatus::MwBindErr;
-}
-// The index by which a CQE of the send queue names its WQE.
-inline u16 named_index(u32 index) { return u16(index + mutant<"cqe_index_off_by_one">()); }
+inline WcStatus refused_local_status() { return WcStatus::MwBindErr; }
 // G20.2.
-inline WcStatus flush_status() {
-  return mutant<"flush_status_success">() ? WcStatus::Success : WcStatus::WrFlushErr;
-}
-// A mistake: WQEs that are flushed without a CQE.
-inline bool flush_is_lost(bool receives, bool not_first) {
-  return (mutant<"flush_first_only">() && not_first) ||
-         (receives ? mutant<"flush_no_receives">() : mutant<"flush_no_sends">());
-}
+inline WcStatus flush_status() { return WcStatus::WrFlushErr; }
 // G23.1: the last packet of a SEND, or of a WRITE with Immediate.
-inline bool makes_receive_cqe(const OpcodeRow& row) {
-  return row.ends_receive() || mutant<"write_makes_receive_cqe">();
-}
+inline bool makes_receive_cqe(const OpcodeRow& row) { return row.ends_receive(); }
 
 // G23.2: whether receive WQEs are posted to it, and not to an SRQ or nowhere.
-inline bool has_receive_queue(const QpConfig& qp) {
-  return takes_receives(qp.state) && (!qp.srqn || mutant<"srq_qp_takes_doorbell">());
-}
+inline bool has_receive_queue(const QpConfig& qp) { return takes_receives(qp.state) && !qp.srqn; }
 
 // ---- Receive WQEs
 // -------------------------------------------------------------------------------------------------
 inline bool receive_wqe_is_good(const ReceiveWqe& wqe, u32 index, u32 stride) {
   return wqe.index == u16(index) && wqe.sge_count * kSgeBytes <= stride - kReceiveWqeBytes;
 }
-
-// SRQ-12. A mistake: its first SGE is passed over.
-inline u32 first_sge(u32 count) { return count > 1 && mutant<"first_receive_sge_skipped">(); }
 
 // What only the receive WQE can tell, after the rules of judge_request: T10 rows 16 and 1, 17.
 inline constexpr RequestVerdict kReceiveTooShort{
@@ -182,21 +155,9 @@ inline constexpr std::array kUnreliableRows{
 inline RequestVerdict on_service(const RequestVerdict& v, Service service) {
   for (const UnreliableRow& row : kUnreliableRows) {
     if (row.cause != v.cause || !includes(row.services, service)) continue;
-    RequestAction action = row.action;
-    if (mutant<"class_a_drops">() && action == RequestAction::Fail) action = RequestAction::Drop;
-    if (entry_is_wrong<"unreliable fails", kRequestCauseNames>(row.cause))
-      action = RequestAction::Fail;
-    return {action, v.cause, {}, row.statement};
+    return {row.action, v.cause, {}, row.statement};
   }
   return v;
-}
-
-// A mistake: the key of a SEND with Invalidate decides before its data have a place (G10.1).
-inline constexpr RequestVerdict kEarlyInvalidate{
-    RequestAction::NakAndFail, RequestCause::BadInvalidate, NakCode::RemoteAccessError, "G10.1"};
-inline bool invalidates_too_early(const ParsedPacket& packet, const Region* region,
-                                  const QpConfig& qp) {
-  return mutant<"inv_before_send">() && !may_invalidate(region, packet.ieth.rkey, accessor_of(qp));
 }
 
 // Whether the key still allows what a READ, an ATOMIC and the like ask for.
@@ -214,15 +175,14 @@ inline bool key_allows(const Region* region, const RequestEffect& e, const Acces
 inline bool may_repeat_read(const SavedRequests& saved, const RequestEffect& e, const QpConfig& qp,
                             bool key_good) {
   const bool again = qp.options.dup_read_check == DupReadCheck::Reexecute;
-  return (key_good || mutant<"dup_read_key_unchecked">()) &&
-         (qp.access & kRemoteRead || mutant<"dup_read_right_unchecked">()) &&
+  return key_good && (qp.access & kRemoteRead) &&
          (again ? e.packets != 0 : saved.holds_read(e, qp.path_mtu));
 }
 // READ-16: a duplicate READ that is answered though it is not held would, from `epsn` on, have the
 // PSNs of other requests.
 inline void limit_repeated_read(RequestEffect& e, const QpConfig& qp, Psn epsn) {
   const bool again = qp.options.dup_read_check == DupReadCheck::Reexecute;
-  if (again && psn_sub(epsn, e.ack_psn) < e.packets && !mutant<"dup_read_grows">()) e.packets = 0;
+  if (again && psn_sub(epsn, e.ack_psn) < e.packets) e.packets = 0;
 }
 inline bool refuses_repeated_read(const QpConfig& qp, bool key_good) {
   return !key_good && qp.options.dup_read_bad_key == DupReadBadKey::Nak;
@@ -284,15 +244,7 @@ inline constexpr std::array kFailureRows{
 };
 constexpr FailureRow failure_of(RequestCause cause) {
   for (const FailureRow& row : kFailureRows)
-    if (row.cause == cause) {
-      FailureRow failure = row;
-      if (entry_is_wrong<"status", kRequestCauseNames>(cause))
-        failure.status = WcStatus(u8(row.status) + 1);
-      if (entry_is_wrong<"event", kRequestCauseNames>(cause))
-        failure.event =
-            row.event == EventType::QpReqErr ? EventType::QpAccessErr : EventType::QpReqErr;
-      return failure;
-    }
+    if (row.cause == cause) return row;
   return {cause, WcStatus::LocQpOpErr, EventType::QpFatal};
 }
 
@@ -305,19 +257,15 @@ constexpr bool names_receive_wqe(RequestCause cause) {
 // the packet came so far as to take one (after RuleStage::Resource).
 // Without answers a WQE counts when its message ends (take_receive): none is held, but of an SRQ.
 inline bool holds_receive_wqe(const QpConfig& qp, const ReceiveState& s) {
-  return s.message == InMessage::Send && (qp.reliable || qp.srqn) && !mutant<"held_wqe_flushed">();
+  return s.message == InMessage::Send && (qp.reliable || qp.srqn);
 }
 inline bool failure_takes_receive_wqe(const QpConfig& qp, const ParsedPacket& packet,
                                       const RequestVerdict& v) {
-  if (v.cause == RequestCause::UnreadableReceiveWqe) return mutant<"unread_receive_wqe_blamed">();
+  if (v.cause == RequestCause::UnreadableReceiveWqe) return false;
   if (v.cause == RequestCause::SharedQueueFailed) return false;
   if (!qp.reliable)
     return packet.opcode->operation == Operation::Send && v.cause != RequestCause::NoReceiveWqe &&
            (!qp.srqn || request::takes_receive_wqe(*packet.opcode));
-  if (packet.opcode && packet.opcode->operation != Operation::Send) {
-    if (mutant<"write_imm_rkey_event">()) return false;
-    if (mutant<"write_blames_receive_wqe">()) return true;
-  }
   const bool behind_resource =
       v.cause != RequestCause::BadSequence && v.cause != RequestCause::Unsupported;
   return packet.opcode && behind_resource && request::takes_receive_wqe(*packet.opcode);
@@ -325,21 +273,14 @@ inline bool failure_takes_receive_wqe(const QpConfig& qp, const ParsedPacket& pa
 
 // ---- Shared receive queues
 // G23.1, behind the take.
-inline bool is_below_limit(const SharedQueue& queue, const OpcodeRow& row) {
-  if (mutant<"srq_limit_ignored">()) return false;
-  if (mutant<"srq_limit_at_last">() && !ends_message(row.position)) return false;
-  if (!queue.limit) return mutant<"srq_limit_0_counts">() && !queue.available();
-  return queue.available() < queue.limit + mutant<"srq_limit_at_equal">();
-}
+inline bool is_below_limit(const SharedQueue& queue) { return queue.available() < queue.limit; }
 // What a request took of its SRQ, behind apply(): `passed`: its checks had nothing against it, so
 // that without answers a WQE is in use whatever follows (G9.1, G9.2). True: fewer than the limit
 // are left now (G23.1).
 inline bool take_from(SharedQueue& queue, ReceiveState& s, const ParsedPacket& packet,
                       const QpConfig& qp, const RequestVerdict& v, bool passed, RequestEffect& e) {
   const bool behind_failure = s.failing && v.action == RequestAction::Execute;  // not executed
-  const bool in_error = mutant<"srq_taken_in_error">() && v.cause == RequestCause::BadQpState;
-  const bool takes =
-      (passed || in_error) && !behind_failure && request::takes_receive_wqe(*packet.opcode);
+  const bool takes = passed && !behind_failure && request::takes_receive_wqe(*packet.opcode);
   const bool fails = v.action == RequestAction::NakAndFail || v.action == RequestAction::Fail;
   // As of a receive queue of its own: the WQE behind the effect's is the one that fails.
   const bool fails_own = fails && !takes && failure_takes_receive_wqe(qp, packet, v);
@@ -347,13 +288,12 @@ inline bool take_from(SharedQueue& queue, ReceiveState& s, const ParsedPacket& p
   if (e.takes_shared) s.shared_wqe = queue.head(), ++queue.taken, ++s.shared_taken;
   e.receive_wqe = s.shared_wqe - fails_own;
   s.rq_posted = s.rq_consumed = 0;  // there is no queue of its own
-  const bool below = e.takes_shared && is_below_limit(queue, *packet.opcode);
-  if (below && !mutant<"srq_limit_stays">()) queue.limit = 0;
+  const bool below = e.takes_shared && is_below_limit(queue);
+  if (below) queue.limit = 0;
   return below;
 }
 // The status of a WQE that was taken for a message which is not delivered, and cannot be put back.
 inline WcStatus status_of_abandoned(RequestCause cause) {
-  if (mutant<"srq_abandoned_success">()) return WcStatus::Success;
   return cause == RequestCause::ReceiveTooShort ? WcStatus::LocLenErr : WcStatus::RemAbortErr;
 }
 }  // namespace hca::proto

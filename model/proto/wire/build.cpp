@@ -69,7 +69,7 @@ void patch_lengths(const Path& path, u32 behind, u8* frame, u16 ip_id) {
       const u32 words = (path.bytes + behind) / 4;
       if (words > low_mask(11)) [[unlikely]]
         refuse_value("LRH", "PktLen", 11, words);
-      return store_be<2>(frame + kLrhLength, words + mutant<"pktlen_off_by_one">());
+      return store_be<2>(frame + kLrhLength, words);
     }
     case Framing::RoceV1:
       return store_be<2>(network + kGrhLength, behind);
@@ -153,7 +153,7 @@ Path make_path(const AddressVector& av) {
       append_lrh(path, av, kLnhLocal);
       break;
     case Framing::IbGlobal:
-      append_lrh(path, av, mutant<"lnh_local_with_grh">() ? kLnhLocal : kLnhGlobal);
+      append_lrh(path, av, kLnhGlobal);
       append_grh(path, av);
       break;
     case Framing::RoceV1:
@@ -181,24 +181,16 @@ Path make_path(const AddressVector& av) {
   patch_lengths(path, bytes_of<Bth>() + row.ext_bytes + payload_bytes + pad + kIcrcBytes, frame,
                 ip_id);
   Bth sent = bth;
-  sent.opcode = row.code ^ opcode_is_wrong(row);
-  if (mutant<"manufacturer_opcode">()) sent.opcode |= 0xC0;
-  sent.pad_count = u8(mutant<"pad_not_counted">() ? 0 : pad);
-  if (mutant<"udp_port_per_packet">() && path.framing == Framing::RoceV2Ip4)
-    frame[path.bytes - bytes_of<Udp>() + 1] ^= u8(bth.psn);
+  sent.opcode = row.code;
+  sent.pad_count = u8(pad);
   u8* at = frame + path.bytes;
   put(sent, at);
-  if (mutant<"resv7_not_zero">()) at[-4] |= 1;
   write_ext(row, ext, at);
   return header_bytes(path, row);
 }
 
 [[gnu::hot]] void write_ext(const OpcodeRow& row, const ExtHeaders& ext, u8* at) {
-  const bool imm_first = mutant<"imm_before_reth">() && row.has(Ext::ImmDt);
-  if (imm_first) put_ext(Ext::ImmDt, ext, at);
-  row.ext.for_each([&](Ext e) {
-    if (e != Ext::ImmDt || !imm_first) put_ext(e, ext, at);
-  });
+  row.ext.for_each([&](Ext e) { put_ext(e, ext, at); });
 }
 
 }  // namespace hca::proto

@@ -24,11 +24,9 @@ inline void prepend_header(u8* frame, ParsedPacket& packet, RequestEffect& e) {
     e.slid = lrh.slid, e.sl = lrh.sl;
   }
   std::array<u8, kDatagramHeaderBytes> header{};
-  if (mutant<"datagram_without_header">()) return void(e.has_header = true);
   const u32 bytes = packet.framing == Framing::RoceV2Ip4 ? bytes_of<Ipv4>() : kDatagramHeaderBytes;
   if (has_network_header(packet.framing))
-    std::memcpy(header.data() + (mutant<"ipv4_header_in_front">() ? 0 : header.size() - bytes),
-                frame + packet.network_offset, bytes);
+    std::memcpy(header.data() + (header.size() - bytes), frame + packet.network_offset, bytes);
   if (packet.payload_offset < kDatagramHeaderBytes) {
     std::memmove(frame + kDatagramHeaderBytes, frame + packet.payload_offset, packet.payload_bytes);
     packet.payload_offset = kDatagramHeaderBytes;
@@ -42,9 +40,9 @@ inline void prepend_header(u8* frame, ParsedPacket& packet, RequestEffect& e) {
 inline void tell_datagram(Cqe& cqe, const ParsedPacket& packet, const RequestEffect& e,
                           const QpConfig& qp, const PortAttributes& port) {
   cqe.src_qp = packet.deth.src_qp;
-  cqe.has_grh = has_network_header(packet.framing) != mutant<"grh_flag_wrong">();
+  cqe.has_grh = has_network_header(packet.framing);
   cqe.slid = e.slid, cqe.sl = e.sl, cqe.pkey_index = qp.pkey_index;
-  if (qp.qpn == kQp1 && !mutant<"qp1_tells_own_index">())  // G18.4
+  if (qp.qpn == kQp1)  // G18.4
     cqe.pkey_index = find_pkey(port.pkeys, packet.bth.pkey).value_or(qp.pkey_index);
 }
 

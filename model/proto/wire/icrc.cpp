@@ -113,9 +113,6 @@ u32 icrc(const u8* frame, const FrameShape& shape, Known&... known) {
 
 template <class... Known>
 bool is_icrc_good(const u8* frame, const FrameShape& shape, Known&... known) {
-  const u8* const bth = frame + shape.transport_offset;
-  if (mutant<"icrc_covers_bth4">() && bth[kVariantAt]) return false;
-  if (mutant<"icrc_masks_resv7">() && bth[8] & 0x7f) return true;
   return icrc(frame, shape, known...) == load_le32(frame + shape.icrc_offset);
 }
 
@@ -144,9 +141,8 @@ PacketVerdict check(PacketVerdict parsed, ParsedPacket& out, const Icrc& icrc, c
   } else if (parsed != PacketVerdict::Good) {
     return parsed;
   }
-  if (!icrc() && !mutant<"icrc_not_checked">()) return PacketVerdict::BadIcrc;
-  if (is_native(out.framing) && !vcrc() && !mutant<"vcrc_not_checked">())
-    return PacketVerdict::BadVcrc;
+  if (!icrc()) return PacketVerdict::BadIcrc;
+  if (is_native(out.framing) && !vcrc()) return PacketVerdict::BadVcrc;
   return PacketVerdict::Good;
 }
 template <class... Known>

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "model/proto/bytes.h"
-#include "model/proto/mutant.h"
 #include "model/proto/rows.h"
 
 namespace hca::proto {
@@ -194,8 +193,6 @@ constexpr void decode_to(const u8* in, H& h) {
     if constexpr (!kIsReserved<decltype(f)>) {
       using Value = typename std::remove_cvref_t<decltype(f)>::Value;
       h.*f.at = load_field<Value, kBitAt<H, I>, f.bits, bytes_of<H>()>(in);
-      if constexpr (std::is_integral_v<Value> || std::is_enum_v<Value>)
-        if (field_is_wrong<Layout<H>, I>()) h.*f.at = Value(u64(h.*f.at) ^ 1);
     }
   };
   [&]<std::size_t... I>(std::index_sequence<I...>) { (take.template operator()<I>(), ...); }
@@ -218,7 +215,7 @@ template <class H, std::size_t I>
 constexpr u64 checked_value(const H& h) {
   constexpr auto f = row_at<I>(Layout<H>::fields);
   using Value = typename std::remove_cvref_t<decltype(f)>::Value;
-  const u64 value = static_cast<u64>(h.*f.at) ^ u64 { field_is_wrong<Layout<H>, I>() };
+  const u64 value = static_cast<u64>(h.*f.at);
   if constexpr (f.bits < 8 * sizeof(Value) && !std::is_same_v<Value, bool>)
     if (value > low_mask(f.bits)) [[unlikely]]
       refuse_value(Layout<H>::name, f.name, f.bits, value);

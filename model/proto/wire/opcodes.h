@@ -4,9 +4,6 @@
 #pragma once
 #include <array>
 #include <bit>
-#ifdef HCA_MUTANTS
-#include <deque>
-#endif
 #include <string_view>
 
 #include "model/proto/transport/operation_rows.h"
@@ -235,40 +232,8 @@ inline constexpr auto kOpcodeIndex = [] {
   return index;
 }();
 
-#ifdef HCA_MUTANTS
-// "headers:SEND Only^RETH": an opcode of RC has an extension header more, or less.
-struct OpcodeMutant {
-  Mutant mutant;
-  OpcodeRow row;
-  OpcodeMutant(const OpcodeRow& right, Ext e)
-      : mutant("headers:" + std::string(right.name) + "^" +
-               std::string(kExtHeaders[unsigned(e)].name)),
-        row(right) {
-    row.ext = right.ext.toggled(e), row.ext_bytes = u8(row.ext.bytes());
-  }
-};
-inline const auto kOpcodeMutants = [] {
-  std::deque<OpcodeMutant> all;
-  for (const OpcodeRow& row : kOpcodeRows)
-    for (unsigned e = 0; row.service == Service::Rc && e < kExtCount; ++e)
-      all.emplace_back(row, Ext(e));
-  return all;
-}();
-inline const OpcodeRow* wrong_opcode_row(u8 code) {
-  for (const OpcodeMutant& m : kOpcodeMutants)
-    if (m.row.code == code && m.mutant.on()) return &m.row;
-  return nullptr;
-}
-#else
-constexpr const OpcodeRow* wrong_opcode_row(u8) { return nullptr; }
-#endif
-
 // nullptr: reserved, or of a manufacturer.
-constexpr const OpcodeRow* opcode_row(u8 code) {
-  if (kMutants && !std::is_constant_evaluated())
-    if (const OpcodeRow* wrong = wrong_opcode_row(code)) return wrong;
-  return kOpcodeIndex[code];
-}
+constexpr const OpcodeRow* opcode_row(u8 code) { return kOpcodeIndex[code]; }
 
 namespace detail {
 // By service, operation and position, and whether ImmDt and IETH are carried; 0xFF: none.
@@ -293,17 +258,6 @@ inline constexpr auto kCodes = [] {
 constexpr const OpcodeRow* opcode_row(Service service, Operation operation, Position position,
                                       ExtSet carried = {}) {
   return opcode_row(detail::kCodes[detail::place_of(service, operation, position, carried)]);
-}
-
-// "opcode:SEND First": a packet of this operation leaves with the OpCode next to it.
-inline constexpr auto kOperationNames = [] {
-  std::array<std::string_view, 32> names{};
-  for (std::size_t i = 0; i < names.size(); ++i) names[i] = "reserved";
-  for (const detail::OperationLine& line : detail::kOperations) names[line.code] = line.name;
-  return names;
-}();
-constexpr bool opcode_is_wrong(const OpcodeRow& row) {
-  return entry_is_wrong<"opcode", kOperationNames>(row.code & 0x1F);
 }
 
 // Whether L = `payload_bytes` is a length that this opcode may have at this path MTU

@@ -55,12 +55,8 @@ void take_ext(Ext ext, const u8*& at, ExtHeaders& out) {
   out.transport_offset = u16(offset);
   out.icrc_offset = offset + bytes - kIcrcBytes;
   decode_to(frame + offset, out.bth);
-  if (mutant<"qpn_16_bits">()) out.bth.dest_qp &= 0xffff;
-  if (out.bth.tver != 0 && !mutant<"tver_not_read">()) [[unlikely]]
+  if (out.bth.tver != 0) [[unlikely]]
     return BadTver;
-#ifdef HCA_MUTANTS
-  Mutant::parses(u32(out.framing), out.bth.opcode);
-#endif
   out.opcode = opcode_row(out.bth.opcode);
   if (out.opcode == nullptr) [[unlikely]]
     return ReservedOpcode;
@@ -79,7 +75,7 @@ void take_ext(Ext ext, const u8*& at, ExtHeaders& out) {
   if (out.bth.pad_count > padded) [[unlikely]]
     return refuse(BadPad);
   out.payload_offset = u16(offset + headers);
-  out.payload_bytes = padded - (mutant<"pad_not_stripped">() ? 0 : out.bth.pad_count);
+  out.payload_bytes = padded - out.bth.pad_count;
 
   const u8* at = frame + offset + bytes_of<Bth>();
   out.opcode->ext.for_each([&](Ext ext) { take_ext(ext, at, out); });
@@ -96,12 +92,11 @@ PacketVerdict parse_udp(const u8* frame, u32 offset, u32 bytes, std::span<const 
                         ParsedPacket& out) {
   if (bytes < bytes_of<Udp>()) return Truncated;
   const Udp udp = decode<Udp>(frame + offset);
-  if (udp.destination_port != kRoceUdpPort && !mutant<"udp_port_not_read">()) [[unlikely]]
+  if (udp.destination_port != kRoceUdpPort) [[unlikely]]
     return BadUdpPort;
-  if (udp.length != bytes && !mutant<"udp_length_not_compared">()) [[unlikely]]
+  if (udp.length != bytes) [[unlikely]]
     return BadLength;
-  if (udp.checksum != 0 && !mutant<"udp_checksum_ignored">() &&
-      !udp_checksum_good(addresses, frame + offset, bytes)) [[unlikely]]
+  if (udp.checksum != 0 && !udp_checksum_good(addresses, frame + offset, bytes)) [[unlikely]]
     return BadUdpChecksum;
   return parse_transport(frame, offset + bytes_of<Udp>(), bytes - bytes_of<Udp>(), out);
 }
@@ -111,20 +106,19 @@ PacketVerdict parse_ipv4(std::span<const u8> frame, u32 offset, ParsedPacket& ou
   if (available < bytes_of<Ipv4>()) return Truncated;
   const u8* const at = frame.data() + offset;
   const Ipv4 ip = decode<Ipv4>(at);
-  if (ip.version != kIpVersion4 && !mutant<"ipver_not_read">()) [[unlikely]]
+  if (ip.version != kIpVersion4) [[unlikely]]
     return BadIpVersion;
-  if (ip.header_words != kIpv4HeaderWords && !mutant<"ihl_not_read">()) [[unlikely]]
+  if (ip.header_words != kIpv4HeaderWords) [[unlikely]]
     return BadIpHeaderLength;
-  if (!ipv4_checksum_good(at) && !mutant<"ip_checksum_ignored">()) [[unlikely]]
+  if (!ipv4_checksum_good(at)) [[unlikely]]
     return BadIpChecksum;
   if (ip.total_length < bytes_of<Ipv4>()) [[unlikely]]
     return BadLength;
   if (ip.total_length > available) [[unlikely]]
     return Truncated;
-  if (ip.total_length != available && mutant<"ethernet_padding_refused">()) return BadLength;
-  if ((ip.more_fragments || ip.fragment_offset != 0) && !mutant<"fragment_taken">()) [[unlikely]]
+  if (ip.more_fragments || ip.fragment_offset != 0) [[unlikely]]
     return Fragment;
-  if (ip.protocol != kIpProtocolUdp && !mutant<"ip_protocol_not_read">()) [[unlikely]]
+  if (ip.protocol != kIpProtocolUdp) [[unlikely]]
     return NotUdp;
   out.framing = Framing::RoceV2Ip4;
   return parse_udp(frame.data(), offset + bytes_of<Ipv4>(), ip.total_length - bytes_of<Ipv4>(),
@@ -136,11 +130,11 @@ PacketVerdict parse_ipv6(std::span<const u8> frame, u32 offset, ParsedPacket& ou
   if (available < bytes_of<Ipv6>()) return Truncated;
   const u8* const at = frame.data() + offset;
   const Ipv6 ip = decode<Ipv6>(at);
-  if (ip.version != kIpVersion6 && !mutant<"ipver_not_read">()) [[unlikely]]
+  if (ip.version != kIpVersion6) [[unlikely]]
     return BadIpVersion;
   if (ip.payload_length > available - bytes_of<Ipv6>()) [[unlikely]]
     return Truncated;
-  if (ip.next_header != kIpProtocolUdp && !mutant<"ip_protocol_not_read">()) [[unlikely]]
+  if (ip.next_header != kIpProtocolUdp) [[unlikely]]
     return NotUdp;
   out.framing = Framing::RoceV2Ip6;
   return parse_udp(frame.data(), offset + bytes_of<Ipv6>(), ip.payload_length, {at + 8, 32}, out);
@@ -150,9 +144,9 @@ PacketVerdict parse_ipv6(std::span<const u8> frame, u32 offset, ParsedPacket& ou
 PacketVerdict parse_grh(const u8* frame, u32 offset, u32 available, bool exact, ParsedPacket& out) {
   if (available < bytes_of<Grh>()) return Truncated;
   const Grh grh = decode<Grh>(frame + offset);
-  if (grh.ip_ver != kIpVersion6 && !mutant<"ipver_not_read">()) [[unlikely]]
+  if (grh.ip_ver != kIpVersion6) [[unlikely]]
     return BadIpVersion;
-  if (grh.nxt_hdr != kNextHeaderIba && !mutant<"nxthdr_not_read">()) [[unlikely]]
+  if (grh.nxt_hdr != kNextHeaderIba) [[unlikely]]
     return BadNextHeader;
   if (grh.pay_len > available - bytes_of<Grh>()) [[unlikely]]
     return exact ? BadLength : Truncated;
@@ -164,15 +158,13 @@ PacketVerdict parse_grh(const u8* frame, u32 offset, u32 available, bool exact, 
 PacketVerdict parse_native(std::span<const u8> frame, ParsedPacket& out) {
   if (frame.size() < bytes_of<Lrh>()) return Truncated;
   const Lrh lrh = decode<Lrh>(frame.data());
-  if (lrh.lver != 0 && !mutant<"lver_not_read">()) [[unlikely]]
+  if (lrh.lver != 0) [[unlikely]]
     return BadLver;
   const u32 bytes = 4u * lrh.pkt_len;  // LRH to ICRC
   if (bytes + kVcrcBytes > frame.size()) return Truncated;
-  if ((bytes + kVcrcBytes != frame.size() && !mutant<"pktlen_not_compared">()) ||
-      bytes < bytes_of<Lrh>())
-    return BadLength;
+  if (bytes + kVcrcBytes != frame.size() || bytes < bytes_of<Lrh>()) return BadLength;
   const u32 behind = bytes - bytes_of<Lrh>();
-  if (lrh.lnh == kLnhLocal || (lrh.lnh < kLnhLocal && mutant<"raw_parsed">())) {
+  if (lrh.lnh == kLnhLocal) {
     out.framing = Framing::IbLocal;
     out.network_offset = 0;
     return parse_transport(frame.data(), bytes_of<Lrh>(), behind, out);

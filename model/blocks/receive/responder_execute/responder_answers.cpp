@@ -33,11 +33,11 @@ Outcome& ResponderExecute::retire(const Packet& p) {
 void ResponderExecute::answer_or_complete(const Packet& p, bool has_payload) {
   const OpcodeRow& row = *p.parsed.opcode;
   const bool last = p.effect.completes_message, completes = last && makes_receive_cqe(row);
-  const bool waits = has_payload && !mutant<"write_lands_late">();
   if (last && row.operation == Operation::Send) queues_[p.qpn].wqe_open = false;
-  if (!p.parsed.bth.ack_req && !completes && !waits) return;
+  if (!p.parsed.bth.ack_req && !completes && !has_payload) return;
   Outcome& outcome = retire(p);
-  outcome.replies = p.parsed.bth.ack_req, outcome.completes = completes, outcome.waits = waits;
+  outcome.replies = p.parsed.bth.ack_req, outcome.completes = completes,
+  outcome.waits = has_payload;
   if (completes) complete(p, queues_[p.qpn], outcome);
   if (row.has(Ext::Ieth)) {
     ++queues_[p.qpn].invalidates;
@@ -91,12 +91,10 @@ void ResponderExecute::examine_key(u32 qpn, Queue& q, Outcome& o) {
   if (may_invalidate(protection_.find(key), key, accessor_of(contexts_.qps[qpn]))) return;
   ++counters.failed;
   counts_.add(contexts_.qps[qpn], RequestCause::BadInvalidate);
-  o.replies = mutant<"inv_bad_key_nak">();
-  if (o.replies) o.reply.syndrome = nak_syndrome(NakCode::RemoteAccessError);
-  o.fails = q.failed = !mutant<"inv_no_flush">();
+  o.replies = false;
+  o.fails = q.failed = true;
   // It has been executed: what was judged behind it does not count.
   o.fault = {.qpn = qpn,
-             .raise = mutant<"inv_both_reports">(),
              .event = EventType::QpAccessErr,
              .refused = true,
              .psn = psn_add(o.reply.psn, 1),

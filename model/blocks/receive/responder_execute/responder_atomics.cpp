@@ -64,8 +64,7 @@ void ResponderExecute::start_atomics() {
     } else if (q.flushing) {
       atomics_.drop();
       finish_first(qpn, q);
-    } else if (q.first->repeats && !mutant<"dup_atomic_executed">() &&
-               !mutant<"dup_atomic_read_anew">()) {
+    } else if (q.first->repeats) {
       if (!may_reply(qpn)) return;
       atomics_.drop();
       repeat_atomic(qpn, q);
@@ -95,15 +94,14 @@ void ResponderExecute::start_atomic(AtomicUnit& unit, u32 qpn, const Queue& q) {
   unit.opcode = o.opcode, unit.operands = o.operands;
   unit.era = accesses_.begin();
   DmaRequest& request = ports.atomics_out->start();
-  const bool only_reads = mutant<"dup_atomic_read_anew">() && o.repeats;
   if (o.opcode->operation == Operation::AtomicWrite)
     return request.set_write(o.address, unit.change(), kAtomicBytes, &unit, true, now() + 1,
                              now() + 1);
   if (o.opcode->operation == Operation::Flush)
     return request.set_read(o.address, unit.original.data(), 1, &unit);
-  if (config_.atomic_by == AtomicBy::Device || only_reads) {
+  if (config_.atomic_by == AtomicBy::Device) {
     request.set_read(o.address, unit.original.data(), kAtomicBytes, &unit);
-    return void(request.locks = !only_reads);
+    return void(request.locks = true);
   }
   const u8 operands = adds ? kAtomicBytes : 2 * kAtomicBytes;
   request.set_atomic(o.address, unit.original.data(), operands, &unit);
@@ -133,9 +131,7 @@ void ResponderExecute::finish_atomic(AtomicUnit& unit) {
   if (!written && !ports.atomics_out->can_push()) return;
   if (written && goes_on && !may_reply(qpn)) return;
   unit.steps_in.drop();
-  const bool only_reads =
-      !writes(*unit.opcode) || (mutant<"dup_atomic_read_anew">() && alive && q.first->repeats);
-  if (!written && !only_reads) {
+  if (!written && writes(*unit.opcode)) {
     DmaRequest& request = ports.atomics_out->start();
     request.set_write(unit.address, unit.change(), kAtomicBytes, &unit, true, now() + 1, now() + 1);
     return void(request.locks = true);
@@ -144,8 +140,7 @@ void ResponderExecute::finish_atomic(AtomicUnit& unit) {
   unit.busy = false, counters.atomic_cycles += now() - unit.since;
   if (!alive) return;
   if (!goes_on) return finish_first(qpn, q);
-  const auto& value = mutant<"atomic_returns_new">() ? unit.changed : unit.original;
-  save_and_reply(qpn, q, load_le8(value.data()));
+  save_and_reply(qpn, q, load_le8(unit.original.data()));
 }
 
 // A new one is done.
@@ -181,12 +176,9 @@ void ResponderExecute::count_not_saved(const QpConfig& qp) {
 void ResponderExecute::repeat_atomic(u32 qpn, Queue& q) {
   const Answer answer = q.first->opcode->traits().answer;
   const SavedRequest* held = q.saved.find_result(q.first->effect.ack_psn, answer);
-  if (!held || (mutant<"dup_atomic_key_checked">() && !q.first->key_good))
-    return count_not_saved(contexts_.qps[qpn]), finish_first(qpn, q);
+  if (!held) return count_not_saved(contexts_.qps[qpn]), finish_first(qpn, q);
   ++counters.repeated;
   const u64 original = held->original;
-  if (mutant<"dup_saved_again">())
-    q.saved.save(contexts_.qps[qpn].max_dest_rd_atomic, q.first->effect, answer, original);
   reply_atomic(qpn, q, original);
 }
 

@@ -93,7 +93,7 @@ inline void ResponderExecute::take() {
     p->life = q.life;
     const QpState state = contexts_.qps[p->qpn].state;
     q.taken += p->effect.takes_shared && state != QpState::Reset;
-    if ((q.failed && !mutant<"states_ignored">()) || !takes_requests(state)) [[unlikely]]
+    if (q.failed || !takes_requests(state)) [[unlikely]]
       return drop_behind_failure(p, q);
     if (q.parked_head || ((q.atomics | q.invalidates) && waits_for_earlier(*p, q))) [[unlikely]]
       return park(p, q);
@@ -133,14 +133,6 @@ void ResponderExecute::answer_refusal(Packet* p, Queue& q) {
   enter(p, 0);
   const RequestVerdict& v = p->verdict;
   if (is_refusal(v.action)) counts_.add(contexts_.qps[p->qpn], v.cause);
-  if ((mutant<"duplicate_ack_overtakes">() && v.cause == RequestCause::Duplicate) ||
-      (mutant<"unsupported_nak_overtakes">() && v.cause == RequestCause::Unsupported)) {
-    side_of(p->qpn).replies_out->push({p->qpn, p->effect.ack_psn, p->effect.msn,
-                                       answer_syndrome(v, p->effect, contexts_.qps[p->qpn])});
-    return PacketPool::give_back(p);
-  }
-  if (mutant<"refused_atomic_saved">() && p->parsed.opcode && p->parsed.opcode->traits().is_saved())
-    q.saved.save(contexts_.qps[p->qpn].max_dest_rd_atomic, p->effect, Answer::Atomic, 0);
   Outcome& outcome = retire(*p);
   outcome.replies = p->verdict.action != RequestAction::Fail;
   if (p->verdict.action == RequestAction::NakAndFail || p->verdict.action == RequestAction::Fail) {
@@ -151,8 +143,7 @@ void ResponderExecute::answer_refusal(Packet* p, Queue& q) {
       const u32 own = p->effect.receive_wqe + 1;
       outcome.completed.cqe.wqe_index = u16(own), q.next_wqe = own + 1;
     }
-    outcome.completes =
-        (std::exchange(q.wqe_open, false) && !mutant<"held_wqe_flushed">()) || takes;
+    outcome.completes = std::exchange(q.wqe_open, false) || takes;
     outcome.completed.cqe.opcode = CqeOpcode::Receive;
     outcome.completed.cqe.status = failure.status;
     outcome.fails = q.failed = true;
@@ -195,13 +186,12 @@ bool ResponderExecute::execute_send(Packet* p, Queue& q) {
     const u8* wqe = receive_wqe(p->qpn, q, index);
     if (!wqe) return false;
     if (q.current->unreadable) [[unlikely]] {  // it is not taken: all are flushed
-      q.wqe_open = mutant<"unread_receive_wqe_blamed">();
-      q.next_wqe = index + (q.wqe_open || p->effect.takes_shared);
+      q.wqe_open = false;
+      q.next_wqe = index + p->effect.takes_shared;
       return refuse(p, kUnreadableReceiveWqe), true;
     }
     const auto header = decode<ReceiveWqe>(wqe);
-    const u32 first = first_sge(header.sge_count);
-    q.scatter = {wqe + kReceiveWqeBytes + first * kSgeBytes, header.sge_count - first};
+    q.scatter = {wqe + kReceiveWqeBytes, header.sge_count};
     q.placed = 0;
     q.wqe_open = true, q.open_wqe = index;
     const u32 room = contexts_.qps[p->qpn].rq.stride() - kReceiveWqeBytes;
@@ -211,10 +201,6 @@ bool ResponderExecute::execute_send(Packet* p, Queue& q) {
   ++counters.sends;
   enter(p, 0);
   if (!bytes) return finish(p, false), true;
-  if (p->parsed.has(Ext::Ieth) &&
-      invalidates_too_early(p->parsed, protection_.find(p->parsed.ieth.rkey),
-                            contexts_.qps[p->qpn]))
-    return refuse(p, kEarlyInvalidate), true;
   const WcStatus fits = judge_scatter(p->qpn, q, bytes);
   if (fits == WcStatus::LocLenErr) return refuse(p, kReceiveTooShort), true;
   if (fits != WcStatus::Success) return refuse(p, kReceiveProtection), true;
@@ -247,7 +233,6 @@ void ResponderExecute::end_pieces() {
   left_ -= bytes;
   const bool answered = p->parsed.bth.ack_req || p->effect.completes_message;
   Cycle at = last_ask_ = std::max({enters_, last_ask_ + 1, now() + 1});
-  if (mutant<"write_lands_late">()) at = last_ask_ += 1000;
   ports.payload_out->start(1, at - now() - 1)
       .set_write(address_, p->frame() + p->parsed.payload_offset + done_, written,
                  left_ ? nullptr : p, !left_ && answered, at, std::max(at, p->last));
@@ -270,18 +255,13 @@ void ResponderExecute::complete(const Packet& p, const Queue& q, Outcome& outcom
     complete_unreliable(p, q, outcome.completed.cqe);
   const bool send = row.operation == Operation::Send;
   Cqe& cqe = outcome.completed.cqe;
-  if constexpr (kMutants)
-    cqe.wqe_index =
-        named_shared(contexts_.find_srq(contexts_.qps[p.qpn].srqn), p.effect.receive_wqe);
   cqe.opcode = send ? CqeOpcode::Receive : CqeOpcode::ReceiveRdmaImmediate;
   cqe.byte_len = send ? q.placed : p.effect.byte_len;
-  if (send && mutant<"send_byte_len_of_last">()) cqe.byte_len = p.parsed.payload_bytes;
   cqe.with_immediate = row.has(Ext::ImmDt);
-  cqe.with_invalidate = row.has(Ext::Ieth) && !mutant<"inv_flag_missing">();
+  cqe.with_invalidate = row.has(Ext::Ieth);
   if (cqe.with_immediate) cqe.immediate = p.parsed.imm_dt.data;
   if (cqe.with_invalidate) cqe.immediate = p.parsed.ieth.rkey;
-  cqe.solicited = p.parsed.bth.solicited && !mutant<"solicited_not_set">();
-  cqe.solicited |= mutant<"long_message_solicited">() && row.position == Position::Last;
+  cqe.solicited = p.parsed.bth.solicited;
 }
 
 namespace {

@@ -67,8 +67,7 @@ void ResponderExecute::refuse(Packet* p, const RequestVerdict& verdict) {
   outcome.completed.cqe.status = failure.status;
   outcome.fault = fault_of(*p, !outcome.completes, failure.event);
   outcome.fault.fails_shared =
-      (p->effect.takes_shared && verdict.cause == RequestCause::UnreadableReceiveWqe) ||
-      mutant<"class_a_fails_srq">();
+      p->effect.takes_shared && verdict.cause == RequestCause::UnreadableReceiveWqe;
   PacketPool::give_back(p);
 }
 

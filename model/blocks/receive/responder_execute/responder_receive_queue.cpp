@@ -96,7 +96,7 @@ void ResponderExecute::accept_batch(ReceiveBatch* b) {
 // the queue pair has not failed by then.
 bool ResponderExecute::waits_for_earlier(const Packet& p, const Queue& q) {
   if (q.invalidates) return true;
-  return q.atomics && !mutant<"atomic_out_of_order">() &&
+  return q.atomics &&
          p.verdict.action == RequestAction::Execute && !p.parsed.opcode->traits().is_saved();
 }
 
@@ -165,9 +165,7 @@ void ResponderExecute::enter_error(u32 qpn) {
   q.failed = q.flushing = true;
   const bool shared = contexts_.qps[qpn].srqn;
   if (shared && q.wqe_open) q.next_wqe = q.open_wqe + 1;  // all that is left to flush here
-  if (shared && mutant<"srq_flushed_whole">())
-    receive_[qpn].rq_posted = contexts_.srqs[contexts_.qps[qpn].srqn].posted;
-  q.posted = shared && !mutant<"srq_flushed_whole">() ? q.next_wqe : receive_[qpn].rq_posted;
+  q.posted = shared ? q.next_wqe : receive_[qpn].rq_posted;
   unpark_later(qpn, q);
   if (q.reading) q.reading->effect.packets = q.reading->asked;  // no response begins any more
   list(qpn, q);
@@ -195,7 +193,6 @@ void ResponderExecute::flush() {
     Completed c{contexts_.qps[qpn].receive_cq, {}};
     c.cqe.opcode = CqeOpcode::Receive, c.cqe.status = flush_status(), c.cqe.qpn = qpn;
     c.cqe.wqe_index = u16(q.next_wqe++);
-    if (flush_is_lost(true, false)) continue;
     ports.completions_out->push(c);
     return ports.completions_out->wake_when_free();
   }
@@ -235,9 +232,7 @@ void ResponderExecute::clear(u32 qpn) {
   reads_finished[qpn].reset();
   const bool unparking = q.unparking, listed = q.listed, tells = q.tells;
   const u32 life = q.life + 1;
-  const SavedRequests saved = mutant<"reset_keeps_saved">() ? q.saved : SavedRequests{};
   q = {};
-  q.saved = saved;
   q.unparking = unparking, q.listed = listed, q.tells = tells, q.life = life;
 }
 }  // namespace hca::blocks

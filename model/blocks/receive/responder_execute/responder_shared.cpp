@@ -16,7 +16,7 @@ void ResponderExecute::lose(const Packet& p, const Queue& q) {
 // The WQE of a message that is not delivered.
 void ResponderExecute::end_shared(const Packet& p, Queue& q, WcStatus status) {
   Outcome& outcome = retire(p);
-  outcome.completes = !mutant<"srq_abandoned_silent">();
+  outcome.completes = true;
   outcome.completed.cqe.opcode = CqeOpcode::Receive, outcome.completed.cqe.status = status;
   if (std::exchange(q.wqe_open, false)) outcome.completed.cqe.wqe_index = u16(q.open_wqe);
 }
@@ -56,7 +56,7 @@ bool ResponderExecute::flush_lost() {
 bool ResponderExecute::tell_last(u32 qpn) {
   const Queue& q = queues_[qpn];
   ReceiveState& r = receive_[qpn];
-  if (r.last_wqe_told || mutant<"last_wqe_not_told">()) return true;
+  if (r.last_wqe_told) return true;
   if (q.taken != r.shared_taken || q.parked_head || q.first || !lost_.empty() ||
       !ports.completions_out->can_push())
     return false;

@@ -10,7 +10,7 @@ using namespace proto;
 
 // A request of a service without answers; false: it ends here.
 bool ResponderExecute::goes_on(Packet* p, Queue& q) {
-  if (!mutant<"unreliable_answers">()) p->parsed.bth.ack_req = false;  // SVC-7
+  p->parsed.bth.ack_req = false;  // SVC-7
   begin_unreliable(*p, q);
   if (q.abandoned) {
     if (p->effect.takes_shared) end_shared(*p, q, WcStatus::RemAbortErr);
@@ -33,7 +33,7 @@ void ResponderExecute::begin_unreliable(const Packet& p, Queue& q) {
     if (q.wqe_open) end_shared(p, q, WcStatus::RemAbortErr);
     return;
   }
-  q.next_wqe -= std::exchange(q.wqe_open, false) && !mutant<"abandoned_wqe_consumed">();
+  q.next_wqe -= std::exchange(q.wqe_open, false);
 }
 
 // None was posted when it came.
@@ -55,7 +55,7 @@ void ResponderExecute::abandon(Packet* p, Queue& q) {
     counts_.drop(qp.port, counter_without_place(p->verdict.cause));
   q.abandoned = true;
   if (counts_itself(*p))
-    q.next_wqe -= std::exchange(q.wqe_open, false) && !mutant<"abandoned_wqe_consumed">();
+    q.next_wqe -= std::exchange(q.wqe_open, false);
   else
     end_message(*p);
   PacketPool::give_back(p);

@@ -151,7 +151,7 @@ inline bool Requester::cut(u32 qpn, Lane& lane) {
 // The first packet of its message is on the way to find out whether there is a receive WQE.
 bool Requester::waits_for_probe(u32 qpn, const Lane& lane) const {
   const SendState& s = send_[qpn];
-  return probes(s, contexts_.qps[qpn], message_of(qpn, lane), lane.index + 1 == s.started);
+  return probes(s, contexts_.qps[qpn], *lane.message, lane.index + 1 == s.started);
 }
 
 // A WQE that was begun needs no repetition. One that is completed may have been fetched when the
@@ -175,15 +175,14 @@ bool Requester::begin(u32 qpn, Lane& lane, const Turn& turn) {
   }
   // resume() or end_local() activates the lane again.
   if (index == s.started && (starts_nothing(qp, s) || lane.waits_local)) return false;
-  const u32 at = lane.at ^ (mutant<"wqes_swapped">() && (lane.at | 1) < turn.count);
+  const u32 at = lane.at;
   const u8* wqe = turn.wqes.data() + at * qp.sq.stride();
-  if (turn.unreadable && !blames_unread_wqe()) [[unlikely]]
+  if (turn.unreadable) [[unlikely]]
     return fail_unread(qpn), false;
   u64 bytes = 0;
   const WcStatus status = check_wqe(qp, lane, wqe, turn.first + at, bytes);
   if (status != WcStatus::Success) {  // it fails when those in front of it are done (C9-209)
     lane.waits_to_fail = index != s.completed;
-    if (mutant<"local_error_not_in_order">()) return fail(qpn, s.completed, status), false;
     if (!lane.waits_to_fail) fail(qpn, index, status);
     return false;
   }
@@ -245,7 +244,7 @@ WcStatus Requester::check_wqe(const QpConfig& qp, Lane& lane, const u8* wqe, u32
     const auto sge = decode<Sge>(lane.cursor.segments + i * kSgeBytes);
     if (sge.bytes && !protection_.local(sge, accessor_of(qp), qp, local_right(row)))
       return WcStatus::LocProtErr;
-    if (!bytes || !mutant<"length_of_first_sge">()) bytes += sge.bytes;
+    bytes += sge.bytes;
   }
   return check_message_bytes(row, bytes, qp);
 }
@@ -272,7 +271,7 @@ RequesterHold Requester::hold(u32 qpn) const {
 // The headers of the next packet, by the tables.
 void Requester::build(Packet& p, u32 qpn, Lane& lane, CutPacket& cut) {
   const QpConfig& qp = contexts_.qps[qpn];
-  SentMessage& m = message_of(qpn, lane);
+  SentMessage& m = *lane.message;
   const SendState& s = send_[qpn];
   PacketPlan plan = plan_packet(qp, lane.wqe, m, lane.packet);
   m.resumed |= m.answer == Answer::Read && lane.packet;
@@ -280,7 +279,6 @@ void Requester::build(Packet& p, u32 qpn, Lane& lane, CutPacket& cut) {
   ExtHeaders ext;
   request_headers(ext, lane.wqe, lane.operands, m, plan);
   Bth bth = request_bth(qp, plan);
-  if (mutant<"repeat_takes_new_psn">() && plan.psns.first != s.sent_psn) bth.psn = s.sent_psn;
   const Path* path = &qp.path;
   if (qp.service == Service::Ud) [[unlikely]]
     address_datagram(bth, ext, qp, datagram_.address), path = &datagram_.path;
@@ -314,15 +312,15 @@ void Requester::repeat_lone(Packet& p, const Lane& lane, CutPacket& cut) {
 inline void Requester::send_packet(u32 qpn, Lane& lane) {
   const QpConfig& qp = contexts_.qps[qpn];
   SendState& s = send_[qpn];
-  SentMessage& m = message_of(qpn, lane);
+  SentMessage& m = *lane.message;
   Packet* p = pool_.take();
   CutPacket cut;
   const bool is_middle = lane.packet + 1 < m.packets;
-  if (is_middle && lane.repeated.hold(contexts_.version) && !kMutants) [[likely]] {
+  if (is_middle && lane.repeated.hold(contexts_.version)) [[likely]] {
     cut.psns.first = psn_add(m.first_psn, lane.packet), cut.psns.count = 1;
     lane.repeated.write(p->frame(), cut.psns.first);
     p->shape = lane.repeated.shape();
-  } else if (lane.lone.is_like(lane.wqe, m, contexts_.version) && !kMutants) {
+  } else if (lane.lone.is_like(lane.wqe, m, contexts_.version)) {
     repeat_lone(*p, lane, cut);
   } else {
     build(*p, qpn, lane, cut);
@@ -337,7 +335,6 @@ inline void Requester::send_packet(u32 qpn, Lane& lane) {
   ++counters.packets;
   const bool is_new = psn_stand_in ? send_by(qpn, m, lane.packet) : s.send(cut.psns);
   counters.resent += !is_new;
-  if (mutant<"resend_one_packet">() && s.repeats()) s.go_back(s.sent_psn), cut.last = true;
   if (cut.ack_requested && !timers_.runs(qpn)) restart_timer(qpn);
   if (cut.last && ends_when_sent(qp))
     p->tells_sent = true, p->life = lane.life, waits_sent_ = true, pending_ |= kOwn;

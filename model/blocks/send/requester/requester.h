@@ -197,10 +197,6 @@ class Requester : public engine::Block {
     return has_lanes_ ? u8(lane_of_sl_[qp.service_level]) : u8(0);
   }
   [[gnu::always_inline]] bool cut(u32 qpn, Lane& lane);
-  // In progress. A mistake may create a queue pair again that is sending.
-  proto::SentMessage& message_of(u32 qpn, const Lane& lane) const {
-    return proto::kMutants ? sent_.message(qpn, lane.index) : *lane.message;
-  }
   bool is_acknowledged(u32 qpn, u32 index);
   bool begin(u32 qpn, Lane& lane, const Turn& turn);
   proto::WcStatus check_wqe(const proto::QpConfig& qp, Lane& lane, const u8* wqe, u32 index,

@@ -19,9 +19,7 @@ void Requester::acknowledge() {
   const Acknowledgement a = link.pop();
   acks_in.pass_turn(link, now());
   const QpConfig* qp = contexts_.find_qp(a.qpn);
-  const auto in_error = [&] {
-    return lanes_[a.qpn].in_error && (a.packet || !mutant<"response_taken_in_error">());
-  };
+  const auto in_error = [&] { return lanes_[a.qpn].in_error; };
   if (!qp || !takes_responses(qp->state) || in_error()) {  // C9-215
     if (qp) counts_.drop(qp->port, &DropCounters::bad_qp_state);
     if (a.packet) PacketPool::give_back(a.packet);
@@ -34,8 +32,7 @@ void Requester::acknowledge() {
   }
   SendState& s = send_[a.qpn];
   const AckVerdict v = judge_ack(s, *qp, awaited(a.qpn), a.psn, a.syndrome, a.payload_bytes);
-  if (v.action != AckAction::Drop || mutant<"credits_of_every_ghost">())
-    take_credits(s, a.msn, a.syndrome);
+  if (v.action != AckAction::Drop) take_credits(s, a.msn, a.syndrome);
   act(a.qpn, v);
 }
 
@@ -63,7 +60,7 @@ void Requester::expire() {
   if (again != kNever) wake_at(std::max(again, now() + 1));
   if (qpn == Timers::kNone) return;
   SendState& s = send_[qpn];
-  if (std::exchange(s.waits_rnr, false) && !mutant<"rnr_keeps_timer">()) {
+  if (std::exchange(s.waits_rnr, false)) {
     end_rnr(lanes_[qpn]);
     return notes_.push({NoteKind::Resume, qpn, 0, 0});
   }
@@ -73,7 +70,6 @@ void Requester::expire() {
 }
 
 void Requester::act(u32 qpn, const AckVerdict& v) {
-  if (v.action == AckAction::Drop && mutant<"drop_restarts_timer">()) restart_timer(qpn);
   if (v.action == AckAction::Drop) return;
   const QpConfig& qp = contexts_.qps[qpn];
   SendState& s = send_[qpn];
@@ -89,7 +85,7 @@ void Requester::act(u32 qpn, const AckVerdict& v) {
   switch (v.action) {
     case AckAction::Resend:
       counters.sequence_naks += !v.by_timer && !v.implied, counters.implied_naks += v.implied;
-      go_back(qpn, psn_add(v.psn, mutant<"resend_skips_first">()), NoteKind::Rewind);
+      go_back(qpn, v.psn, NoteKind::Rewind);
       if (std::exchange(s.waits_rnr, false)) end_rnr(lane);
       break;
     case AckAction::Wait: {
@@ -97,7 +93,7 @@ void Requester::act(u32 qpn, const AckVerdict& v) {
       go_back(qpn, v.psn, NoteKind::Pause);
       s.waits_rnr = true, lane.rnr_since = now();
       const Cycle wait =
-          engine::cycles_from_picoseconds(rnr_wait_ns(v.rnr_code, qp.timeout) * 1000, clock_hz_);
+          engine::cycles_from_picoseconds(rnr_delay_ns(v.rnr_code) * 1000, clock_hz_);
       set_timer(qpn, now() + wait);
       break;
     }
@@ -107,7 +103,7 @@ void Requester::act(u32 qpn, const AckVerdict& v) {
            v.status);
       break;
     default:
-      if (progress && !s.waits_rnr && !mutant<"progress_keeps_timer">()) restart_timer(qpn);
+      if (progress && !s.waits_rnr) restart_timer(qpn);
   }
   queue_completion(qpn, lane);
   activate(qpn, lane);
@@ -150,8 +146,7 @@ void Requester::fail(u32 qpn, u32 index, WcStatus status) {
 
 // Class C (C9-216): no WQE is blamed, and none waits for its answer any more.
 void Requester::fail_unread(u32 qpn) {
-  faults_.push(
-      {.qpn = qpn, .raise = tells_unread_wqe(), .event = EventType::QpFatal, .of_sends = true});
+  faults_.push({.qpn = qpn, .raise = true, .event = EventType::QpFatal, .of_sends = true});
   ++for_command_;
   push_error(qpn);
   wake_at(now() + 1);
@@ -225,7 +220,6 @@ bool Requester::complete_one(u32 qpn, Lane& lane) {
   if (s.started == s.completed) ++s.started;
   ++s.completed;
   lane.failing = false;
-  if (mutant<"class_b_keeps_state">()) return true;
   const bool sends_alone = state_of_failed_sends(contexts_.qps[qpn].service) == QpState::Sqe;
   faults_.push({.qpn = qpn, .sends_alone = sends_alone}), ++for_command_;
   push_error(qpn);
@@ -237,7 +231,7 @@ void Requester::push_completion(u32 qpn, u32 index, WcStatus status, const SentM
   Completed& completed = ports.completions_out->start();
   completed.event = EventType::Completion, completed.cqn = contexts_.qps[qpn].send_cq;
   Cqe& cqe = completed.cqe = {};
-  cqe.status = status, cqe.qpn = qpn, cqe.wqe_index = named_index(index);
+  cqe.status = status, cqe.qpn = qpn, cqe.wqe_index = u16(index);
   if (message)
     cqe.opcode = kWorkRows[std::size_t(message->opcode)].completion, cqe.byte_len = message->bytes;
   probe.event(now() + 1, Step::Completed, qpn, index);
@@ -284,8 +278,7 @@ void Requester::flush() {
       continue;
     }
     if (lanes_[turn->qpn].completing || !ports.completions_out->can_push()) return;
-    if (!flush_is_lost(false, s.completed != turn->first))
-      push_completion(turn->qpn, s.completed, flush_status(), nullptr);
+    push_completion(turn->qpn, s.completed, flush_status(), nullptr);
     if (s.started == s.completed) ++s.started;
     ++s.completed;
   }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deliberate mistakes. Each has a name and stands where it would be made; a conformance vector
-// proves its statement by failing under one. They exist only in a build of their own (HCA_MUTANTS),
-// where one of them can be switched on; everywhere else mutant<...>() is false at compile time.
+// Deliberate mistakes. Each has a name and is made in a copy of the model (mistakes/*.toml, which
+// scripts/write_mistakes.py reads); a conformance vector proves its statement by failing under one.
+// The program hca_mutants alone has the copy, and one of them is switched on in it.
 #pragma once
 #include <algorithm>
 #include <array>
 #include <bitset>
 #include <cstddef>
-#include <cstdlib>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -18,8 +18,9 @@
 
 #include "model/proto/rows.h"
 #include "model/proto/types.h"
+#include "testbench/host/in_device.h"
 
-namespace hca::proto {
+namespace hca::mutants {
 // A name as a template argument.
 template <std::size_t N>
 struct MutantName {
@@ -28,9 +29,6 @@ struct MutantName {
     for (std::size_t i = 0; i < N; ++i) text[i] = name[i];
   }
 };
-
-#ifdef HCA_MUTANTS
-inline constexpr bool kMutants = true;
 
 // Which packets a mistake is made with: all, or those whose `key` is `value`.
 inline constexpr std::array<std::string_view, 4> kScopeKeys{"framing", "service", "operation",
@@ -58,9 +56,10 @@ class Mutant {
   Mutant(const Mutant&) = delete;
 
   bool on() const {
-    if (watched_ && in_device_) [[unlikely]]
+    const bool in_device = testbench::InDevice::now();
+    if (watched_ && in_device) [[unlikely]]
       for (std::size_t key = 0; key < seen_.size(); ++key) reached_[key].set(seen_[key]);
-    return on_ && in_device_ && scope_.holds(seen_);
+    return on_ && in_device && scope_.holds(seen_);
   }
   // From now on each remembers what the packets were with which it was asked for.
   static void watch() { watched_ = true; }
@@ -86,8 +85,6 @@ class Mutant {
   // Runs begin anew: what a mistake remembers is of one run.
   static u64 run() { return run_; }
   static void begin_run() { ++run_; }
-  // Mistakes are the device's: whoever builds and judges packets around it makes none.
-  static bool enter_device(bool inside) { return std::exchange(in_device_, inside); }
 
  private:
   std::string name_;
@@ -99,31 +96,50 @@ class Mutant {
   static inline MutantScope scope_;
   static inline u64 run_ = 0;
   static inline Mutant* first_ = nullptr;
-  static inline bool in_device_ = false;
 };
 
+// Whether the mistake of this name is made. False where the compiler calculates, which includes an
+// attempt to: `const bool wrong = is_on<...>() && x;` is false for good.
 template <MutantName name>
 inline Mutant kMutant{name.text};
 template <MutantName name>
-inline bool mutant() {
-  return kMutant<name>.on();
-}
-// The same for constexpr functions: false where the compiler calculates. That includes an attempt
-// to: `const bool wrong = constexpr_mutant<...>() && x;` is false for good.
-template <MutantName name>
-constexpr bool constexpr_mutant() {
-  return !std::is_constant_evaluated() && mutant<name>();
+constexpr bool is_on() {
+  return !std::is_constant_evaluated() && kMutant<name>.on();
 }
 
-// What a mistake must remember, where it has no place of its own; `n` tells several apart.
-template <class T, int n>
-T& run_memory() {
+// The driver stands outside of the device, and may make mistakes as well.
+template <MutantName name>
+bool is_on_in_driver() {
+  const testbench::InDevice driver;
+  return is_on<name>();
+}
+
+// ---- What a mistake remembers
+// Of one run; `what` tells several apart.
+template <class T, MutantName what>
+T& remembered() {
   static T value;
   static u64 of_run = 0;
   if (std::exchange(of_run, Mutant::run()) != Mutant::run()) value = {};
   return value;
 }
+// The same for each object.
+template <class T, MutantName what>
+T& remembered(const void* of) {
+  return remembered<std::map<const void*, T>, what>()[of];
+}
+// What the functional model does only after the packet that comes next.
+inline std::function<void()>& put_off(const void* device) {
+  return remembered<std::function<void()>, "put off">(device);
+}
+// The bytes of `key` as they were at first.
+using KeptBytes = std::map<u32, std::vector<u8>>;
+inline void keep_first(KeptBytes& kept, u32 key, std::span<u8> bytes) {
+  const auto& first = kept.try_emplace(key, bytes.begin(), bytes.end()).first->second;
+  std::copy_n(first.begin(), std::min(first.size(), bytes.size()), bytes.begin());
+}
 
+// ---- Mistakes of tables
 // "status:BadRkey": what a table says of an entry of a list of names is wrong.
 template <MutantName what, const auto& names, std::size_t i>
 inline Mutant kEntryMutant{std::string(what.text) + ":" + std::string(names[i])};
@@ -134,6 +150,25 @@ constexpr bool entry_is_wrong(Entry entry) {
     return ((std::size_t(entry) == i && kEntryMutant<what, names, i>.on()) || ...);
   }
   (std::make_index_sequence<names.size()>{});
+}
+// "not required:QKEY": `mask` without the bit of an entry.
+template <MutantName what, const auto& names>
+u32 without_entry(u32 mask) {
+  for (std::size_t bit = 0; bit < names.size(); ++bit)
+    if (entry_is_wrong<what, names>(bit)) mask &= ~(1u << bit);
+  return mask;
+}
+// "transition:Init-RTS": what a table says of a pair of entries.
+template <MutantName what, const auto& names, std::size_t i>
+inline Mutant kPairMutant{std::string(what.text) + ":" + std::string(names[i / names.size()]) +
+                          "-" + std::string(names[i % names.size()])};
+template <MutantName what, const auto& names, class Entry>
+bool pair_is_wrong(Entry from, Entry to) {
+  const std::size_t pair = names.size() * std::size_t(from) + std::size_t(to);
+  return [&]<std::size_t... i>(std::index_sequence<i...>) {
+    return ((pair == i && kPairMutant<what, names, i>.on()) || ...);
+  }
+  (std::make_index_sequence<names.size() * names.size()>{});
 }
 
 // "rule:G2.3": row `i` of a table of rules is never broken.
@@ -174,67 +209,4 @@ template <class H, std::size_t i>
 constexpr bool field_is_wrong() {
   return !std::is_constant_evaluated() && kFieldMutant<H, i>.on();
 }
-
-// What a mistake must remember.
-template <class T>
-class MutantMemory {
- public:
-  T& operator()() { return value_; }
-
- private:
-  T value_{};
-};
-#else
-inline constexpr bool kMutants = false;
-
-template <MutantName>
-consteval bool mutant() {
-  return false;
-}
-template <MutantName>
-consteval bool constexpr_mutant() {
-  return false;
-}
-template <MutantName, const auto&, class Entry>
-constexpr bool entry_is_wrong(Entry) {
-  return false;
-}
-template <const auto&, std::size_t>
-consteval bool row_is_off() {
-  return false;
-}
-template <const auto&, std::size_t>
-consteval bool row_goes_first() {
-  return false;
-}
-template <class, std::size_t>
-consteval bool field_is_wrong() {
-  return false;
-}
-template <class T>
-struct MutantMemory {
-  T& operator()() { std::abort(); }
-};
-#endif
-
-// The bytes of `key` as they were at first.
-using KeptBytes = std::map<u32, std::vector<u8>>;
-inline void keep_first(KeptBytes& kept, u32 key, std::span<u8> bytes) {
-  const auto& first = kept.try_emplace(key, bytes.begin(), bytes.end()).first->second;
-  std::copy_n(first.begin(), std::min(first.size(), bytes.size()), bytes.begin());
-}
-
-// While it lives, mistakes may be made.
-class InDevice {
- public:
-#ifdef HCA_MUTANTS
-  InDevice() : before_(Mutant::enter_device(true)) {}
-  ~InDevice() { Mutant::enter_device(before_); }
-
- private:
-  bool before_;
-#else
-  InDevice() {}
-#endif
-};
-}  // namespace hca::proto
+}  // namespace hca::mutants
