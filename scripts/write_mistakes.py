@@ -41,8 +41,11 @@ import sys
 import tomllib
 
 PLACE = {"file", "in", "tokens", "part", "before", "after", "replacement"}
-KEYS = {"mistake": PLACE | {"name", "statements", "with", "says"}, "reader": PLACE | {"with", "says"}}
-NEEDED = {"mistake": ("name", "statements", "file", "replacement"), "reader": ("says", "file", "replacement")}
+MISTAKES = "testbench/mutants/mistakes"
+KEYS = {"mistake": PLACE | {"name", "statements", "with", "says"}, "reader": PLACE | {"with", "says"},
+        "wakeup": PLACE | {"name", "rule", "with"}}
+NEEDED = {"mistake": ("name", "statements", "file", "replacement"), "reader": ("says", "file", "replacement"),
+          "wakeup": ("name", "rule", "file", "replacement")}
 # What is copied whole; of other files those that change: those of the driver, who is in the device as long as he may
 # make a mistake.
 COPIED = ("model/", "tlm/")
@@ -59,10 +62,9 @@ class Refused(Exception):
 class Edit:
     """What one mistake, or a reader (name None), changes in one place."""
 
-    def __init__(self, name, start, end, replacement, path, file=""):
+    def __init__(self, name, start, end, replacement, path, switch=""):
         self.name, self.start, self.end, self.replacement, self.path = name, start, end, replacement, path
-        of = "is_on" if file.startswith(COPIED) else "is_on_in_driver"
-        self.switch = f'::hca::mutants::{of}<"{name}">()'
+        self.switch = switch
         self.is_statement = False
         self.inner = []
 
@@ -129,10 +131,10 @@ def check_keys(path, kind, row):
             raise Refused(f"{path}: {name}: '{key}' is missing")
 
 
-def rows_of(root):
+def rows_of(root, folder=MISTAKES):
     """(path, kind, row) of all."""
     names = set()
-    for path in sorted((root / "testbench/mutants/mistakes").glob("*.toml")):
+    for path in sorted((root / folder).glob("*.toml")):
         for kind, rows in tomllib.loads(path.read_text()).items():
             if kind not in KEYS:
                 raise Refused(f"{path}: unknown table '{kind}'; allowed: {', '.join(KEYS)}")
@@ -144,7 +146,12 @@ def rows_of(root):
                 yield path, kind, row
 
 
-def edit_of(path, name, place, text):
+def switch_of(name, file):
+    of = "is_on" if file.startswith(COPIED) else "is_on_in_driver"
+    return f'::hca::mutants::{of}<"{name}">()'
+
+
+def edit_of(path, name, place, text, switch=switch_of):
     start, end = 0, len(text)
     if "in" in place:
         start, end = braces_after(text, only_place(place["in"], text, start, end, "in")[1])
@@ -160,29 +167,30 @@ def edit_of(path, name, place, text):
         end = start
     if anchors[0] == "after":
         start = end
-    return Edit(name, start, end, place["replacement"], path, place.get("file", ""))
+    return Edit(name, start, end, place["replacement"], path, switch(name, place.get("file", "")))
 
 
-def texts_with_mistakes(root):
+def texts_with_mistakes(root, folder=MISTAKES, switch=switch_of, include=INCLUDE):
+    """By file, what it is with all rows of the folder; `switch` of a name and a file chooses a row."""
     edits, wrong = {}, []
-    for path, _, row in rows_of(root):
+    for path, _, row in rows_of(root, folder):
         for place in [row, *row.get("with", [])]:
             file = place.get("file", row["file"])
             source = root / file
             try:
                 if not source.is_file():
                     raise Refused("does not exist")
-                edits.setdefault(file, []).append(edit_of(path, row.get("name"), place | {"file": file}, source.read_text()))
+                edits.setdefault(file, []).append(edit_of(path, row.get("name"), place | {"file": file}, source.read_text(), switch))
             except Refused as refused:
                 wrong.append(f"{path}: {row.get('name', row.get('says'))}: {file}: {refused}")
     if wrong:
         raise Refused("\n".join(wrong))
-    return {file: with_include(text_with((root / file).read_text(), places)) for file, places in edits.items()}
+    return {file: with_include(text_with((root / file).read_text(), places), include) for file, places in edits.items()}
 
 
-def with_include(text):
+def with_include(text, include):
     found = re.search(r'^#include ', text, re.M) or re.search(r"^(namespace|template|inline|constexpr) ", text, re.M)
-    return text[:found.start()] + INCLUDE + text[found.start():]
+    return text[:found.start()] + include + text[found.start():]
 
 
 def text_with(text, edits):
