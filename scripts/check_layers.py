@@ -3,8 +3,7 @@
 """The layers of the model, as a check.
 
   check_layers.py includes ROOT    no #include of a layer further right, nor of a library that the layer may not know; each running
-                                   state of a device is changed by its owner among the blocks; no word of deliberate mistakes in
-                                   the model (testbench/mutants/mistakes/)
+                                   state of a device is changed by its owner among the blocks
   check_layers.py graph ROOT       which folders of testbench/ include which, and the cycles among them
   check_layers.py symbols FILE...  no archive or program refers to a symbol of SystemC or links libsystemc
 """
@@ -122,6 +121,20 @@ def breach_of_include(path, kind, header):
     return None
 
 
+def knows_mistakes(path, line):
+    return path.startswith(WITHOUT_MISTAKES) and "mutant" in line.lower()
+
+
+def check_mistakes(root):
+    """The model does not know its deliberate mistakes: they are rows of testbench/mutants/mistakes/."""
+    wrong = [f"{path.relative_to(root).as_posix()}:{number}" for top in WITHOUT_MISTAKES for path in sorted((root / top).rglob("*"))
+             if path.suffix in {".h", ".cpp"} for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+             if knows_mistakes(path.relative_to(root).as_posix(), line)]
+    for place in wrong:
+        print(f"{place}: knows of deliberate mistakes; they are rows of testbench/mutants/mistakes/")
+    return len(wrong)
+
+
 def check_owners(root):
     found = {name: set() for name in OWNERS}
     for path in sorted((root / BLOCKS).rglob("*.h")):
@@ -134,24 +147,14 @@ def check_owners(root):
     return len(wrong)
 
 
-def knows_mistakes(path, line):
-    return path.startswith(WITHOUT_MISTAKES) and "mutant" in line.lower()
-
-
-def sources(root):
-    """Of all sources: path, line number, line."""
+def all_includes(root):
+    """Of all sources: path, line number, and what INCLUDE finds there."""
     for path in sorted(p for top in TOPS for p in (root / top).rglob("*")):
         if path.suffix not in {".h", ".cpp"} or "install" in path.parts:
             continue
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-            yield path.relative_to(root).as_posix(), number, line
-
-
-def all_includes(root):
-    """Of all sources: path, line number, and what INCLUDE finds there."""
-    for path, number, line in sources(root):
-        if found := INCLUDE.match(line):
-            yield path, number, *found.groups()
+            if found := INCLUDE.match(line):
+                yield path.relative_to(root).as_posix(), number, *found.groups()
 
 
 def check_includes(root):
@@ -161,11 +164,7 @@ def check_includes(root):
         if what := breach_of_include(name, kind, header):
             bad += 1
             print(f"{name}:{number}: {what}")
-    for name, number, line in sources(root):
-        if knows_mistakes(name, line):
-            bad += 1
-            print(f"{name}:{number}: the model does not know its mistakes: they are rows of testbench/mutants/mistakes/")
-    bad += check_owners(root)
+    bad += check_owners(root) + check_mistakes(root)
     print(f"{count} includes, {bad} breaches")
     return 1 if bad or not count else 0
 
