@@ -47,8 +47,7 @@ inline u64 DropCounters::*port_drop(const PortAttributes& port, u32 number, cons
   using D = DropCounters;
   if (!is_for_port(port, frame, packet) && !is_for_any_port(frame, packet)) return &D::not_for_port;
   if (!is_of_vlan(port, frame, packet)) return &D::wrong_vlan;
-  if (packet.payload_bytes > port.mtu)
-    return &D::above_mtu;  // G34.3
+  if (packet.payload_bytes > port.mtu) return &D::above_mtu;  // G34.3
   if (!qp) return &D::unknown_qp;
   if (is_malformed(*qp, packet)) return &D::truncated;
   return is_of_port(*qp, number) ? nullptr : &D::wrong_port;

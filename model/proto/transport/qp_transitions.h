@@ -95,10 +95,8 @@ inline bool values_ok(const QpConfig& qp, const QpAttributes& a, const PortAttri
          value_ok(a.mask, kQpPkeyIndex, a.pkey_index < kPkeyEntries) &&
          value_ok(a.mask, kQpTimeout, a.timeout < 32) &&
          value_ok(a.mask, kQpAccess, !(a.access & ~(kAllAccess | optional_rights(qp.options)))) &&
-         value_ok(a.mask, kQpMaxRdAtomic,
-                  a.max_rd_atomic <= kMaxRdAtomic) &&
-         value_ok(a.mask, kQpMaxDestRdAtomic,
-                  a.max_dest_rd_atomic <= kMaxRdAtomic) &&
+         value_ok(a.mask, kQpMaxRdAtomic, a.max_rd_atomic <= kMaxRdAtomic) &&
+         value_ok(a.mask, kQpMaxDestRdAtomic, a.max_dest_rd_atomic <= kMaxRdAtomic) &&
          value_ok(a.mask, kQpRetryCount, a.retry_count < 8) &&
          value_ok(a.mask, kQpRnrRetry, a.rnr_retry < 8) &&
          value_ok(a.mask, kQpMinRnrTimer, a.min_rnr_timer < 32) &&

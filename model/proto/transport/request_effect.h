@@ -103,8 +103,8 @@ inline void apply(ReceiveState& s, const ParsedPacket& packet, const QpConfig& q
   }
   e = {};  // in place: it is not copied out of half-written lines
   e.ack_psn = packet.bth.psn;
-  e.congested = packet.bth.fecn && v.action != RequestAction::Drop &&
-                (qp.options.congestion_control);
+  e.congested =
+      packet.bth.fecn && v.action != RequestAction::Drop && (qp.options.congestion_control);
   const bool reads = packet.opcode && packet.opcode->traits().is_saved();
   if (reads && (v.action == RequestAction::Execute || v.action == RequestAction::Repeat)) {
     request::accept_read(s, packet, qp.path_mtu, v.action == RequestAction::Execute, e);

@@ -161,8 +161,7 @@ inline bool bad_flush(const ParsedPacket& packet) {
 inline bool too_many_reads(const RequestView& v) {
   const u32 held = v.reads_unfinished;
   const u32 depth = v.qp.max_dest_rd_atomic;
-  return v.packet.opcode->traits().is_saved() &&
-         held >= depth;
+  return v.packet.opcode->traits().is_saved() && held >= depth;
 }
 inline bool no_receive_wqe(const RequestView& v) {
   return takes_receive_wqe(*v.packet.opcode) && v.state.rq_posted == v.state.rq_consumed;
@@ -180,8 +179,7 @@ inline bool too_long(u32 dma_len) { return dma_len > (u32{1} << 31); }
   if (v.packet.opcode->payload == PayloadRule::Eight)  // ATOMIC WRITE
     return bytes != kAtomicBytes || v.packet.reth.dma_len != kAtomicBytes;
   if (v.packet.opcode->traits().is_saved())  // T7-l4; C9-9
-    return (bytes) ||
-           (v.packet.has(Ext::Reth) && too_long(v.packet.reth.dma_len));
+    return (bytes) || (v.packet.has(Ext::Reth) && too_long(v.packet.reth.dma_len));
   const Position at = v.packet.opcode->position;
   const bool full = at == Position::First || at == Position::Middle;
   if (full && bytes != mtu) return true;
@@ -193,8 +191,7 @@ inline bool too_long(u32 dma_len) { return dma_len > (u32{1} << 31); }
   return full ? left <= bytes : left != bytes;
 }
 inline bool misaligned(const RequestView& v) {
-  return v.packet.opcode->traits().is_aligned() &&
-         remote_bytes(v.packet).va % kAtomicBytes;
+  return v.packet.opcode->traits().is_aligned() && remote_bytes(v.packet).va % kAtomicBytes;
 }
 // HDR-12, G22.3, G22.5: the whole DMALen is checked with the packet that carries the RETH.
 [[gnu::noinline]] inline bool refuses_key(const RequestView& v) {

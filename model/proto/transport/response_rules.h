@@ -149,8 +149,7 @@ inline ResponseVerdict judge_response(const SendState& s, const QpConfig& qp,
     return {psn == s.unacked_psn ? fail(psn, WcStatus::BadRespErr, "T9-21") : drop("G12.1")};
   const bool is_read = packet.opcode->operation == Operation::ReadResponse;
   const bool right = is_read == (awaited->answer != Answer::Atomic);
-  if ((!right) || !has_good_syndrome(packet))
-    return {fail(psn, WcStatus::BadRespErr, "T9-21")};
+  if ((!right) || !has_good_syndrome(packet)) return {fail(psn, WcStatus::BadRespErr, "T9-21")};
   ResponseVerdict v{{AckAction::Progress, psn_add(psn, 1), {}, 0, "G12.5"}};
   v.places = v.completes = true;
   if (!is_read && packet.payload_bytes) return {fail(psn, WcStatus::LocLenErr, "T9-16")};

@@ -38,8 +38,7 @@ inline bool may_send(Service service, const WorkRow& row) {
 inline WcStatus check_send_wqe(const SendWqe& wqe, u32 index, const QpConfig& qp) {
   const WorkRow* row = work_row(wqe.opcode);
   if (!row || !may_send(qp.service, *row) || !has(qp.options, row->capability) ||
-      wqe.index != u16(index) ||
-      (wqe.inline_data && !row->sends_payload()))
+      wqe.index != u16(index) || (wqe.inline_data && !row->sends_payload()))
     return WcStatus::LocQpOpErr;
   const bool has_data = row->payload || row->places_response();
   if (!has_data && wqe.sge_count) return WcStatus::LocQpOpErr;
@@ -63,23 +62,17 @@ inline bool holds_whole_wqe(std::span<const u8> bytes, Service service = Service
 
 // T9 row 16; an ATOMIC returns 8 bytes, an ATOMIC WRITE carries 8.
 constexpr WcStatus check_message_bytes(const WorkRow& row, u64 bytes, const QpConfig& qp) {
-  const bool good = row.exact_bytes
-                        ? bytes == row.exact_bytes
-                        : bytes <= kMaxMessageBytes;
+  const bool good = row.exact_bytes ? bytes == row.exact_bytes : bytes <= kMaxMessageBytes;
   const bool fits = qp.service != Service::Ud || bytes <= qp.path_mtu;
   return good && fits ? WcStatus::Success : WcStatus::LocLenErr;
 }
 
 // The local right that the SGEs of a work request need: a response is written to them.
 constexpr Rights local_right(const WorkRow& row) {
-  return row.sends_payload()
-             ? kLocalRead
-             : Rights{kLocalWrite};
+  return row.sends_payload() ? kLocalRead : Rights{kLocalWrite};
 }
 // The same of a receive WQE.
-constexpr Rights receive_right() {
-  return kLocalWrite;
-}
+constexpr Rights receive_right() { return kLocalWrite; }
 
 // T9 row 15, T10 row 1: one SGE with local rights; an empty one names no memory (G22.3).
 inline bool sge_is_good(const Region* region, const Sge& sge, const Accessor& who,

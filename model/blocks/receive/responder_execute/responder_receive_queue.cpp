@@ -96,8 +96,8 @@ void ResponderExecute::accept_batch(ReceiveBatch* b) {
 // the queue pair has not failed by then.
 bool ResponderExecute::waits_for_earlier(const Packet& p, const Queue& q) {
   if (q.invalidates) return true;
-  return q.atomics &&
-         p.verdict.action == RequestAction::Execute && !p.parsed.opcode->traits().is_saved();
+  return q.atomics && p.verdict.action == RequestAction::Execute &&
+         !p.parsed.opcode->traits().is_saved();
 }
 
 void ResponderExecute::unpark_later(u32 qpn, Queue& q) {
