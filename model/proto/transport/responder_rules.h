@@ -179,7 +179,7 @@ inline bool too_long(u32 dma_len) { return dma_len > (u32{1} << 31); }
   if (v.packet.opcode->payload == PayloadRule::Eight)  // ATOMIC WRITE
     return bytes != kAtomicBytes || v.packet.reth.dma_len != kAtomicBytes;
   if (v.packet.opcode->traits().is_saved())  // T7-l4; C9-9
-    return (bytes) || (v.packet.has(Ext::Reth) && too_long(v.packet.reth.dma_len));
+    return bytes || (v.packet.has(Ext::Reth) && too_long(v.packet.reth.dma_len));
   const Position at = v.packet.opcode->position;
   const bool full = at == Position::First || at == Position::Middle;
   if (full && bytes != mtu) return true;

@@ -72,7 +72,7 @@ constexpr Rights local_right(const WorkRow& row) {
   return row.sends_payload() ? kLocalRead : Rights{kLocalWrite};
 }
 // The same of a receive WQE.
-constexpr Rights receive_right() { return kLocalWrite; }
+constexpr Rights receive_right() { return Rights{kLocalWrite}; }
 
 // T9 row 15, T10 row 1: one SGE with local rights; an empty one names no memory (G22.3).
 inline bool sge_is_good(const Region* region, const Sge& sge, const Accessor& who,
