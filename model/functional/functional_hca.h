@@ -185,8 +185,7 @@ class FunctionalHca {
                         const proto::RequestEffect& effect);
   void execute_read(u32 qpn, const proto::ParsedPacket& packet, const proto::RequestEffect& effect,
                     std::span<const u8> frame);
-  void repeat_read(u32 qpn, const proto::ParsedPacket& packet, const proto::RequestEffect& effect,
-                   std::span<const u8> frame);
+  void repeat_read(u32 qpn, const proto::ParsedPacket& packet, const proto::RequestEffect& effect);
   void respond_read(const proto::QpConfig& qp, const proto::RequestEffect& effect);
   void respond_once(const proto::QpConfig& qp, proto::Answer kind,
                     const proto::RequestEffect& effect, u64 original);

@@ -29,8 +29,7 @@ void FunctionalHca::execute_read(u32 qpn, const ParsedPacket& packet, const Requ
     respond_read(qp, effect);
 }
 
-void FunctionalHca::repeat_read(u32 qpn, const ParsedPacket& packet, const RequestEffect& effect,
-                                std::span<const u8> frame) {
+void FunctionalHca::repeat_read(u32 qpn, const ParsedPacket& packet, const RequestEffect& effect) {
   const QpConfig& qp = contexts_.qps[qpn];
   SavedRequests& saved = side(qpn).saved;
   const Answer kind = packet.opcode->traits().answer;

@@ -109,8 +109,6 @@ void FunctionalHca::receive_request(u32 qpn, const ParsedPacket& packet,
       take_established(state)) {
     raise(EventType::CommEst, qpn);
   }
-  const bool answered =
-      verdict.action == RequestAction::Nak || verdict.action == RequestAction::NakAndFail;
   switch (verdict.action) {
     case RequestAction::Drop:
     case RequestAction::Abandon:
@@ -119,7 +117,7 @@ void FunctionalHca::receive_request(u32 qpn, const ParsedPacket& packet,
       return fail_receive(qpn, packet, verdict);
     case RequestAction::Repeat:
       limit_repeated_read(effect, qp, state.epsn);
-      return repeat_read(qpn, packet, effect, frame);
+      return repeat_read(qpn, packet, effect);
     case RequestAction::Execute:
       if (reads) return execute_read(qpn, packet, effect, frame);
       if (!reliable && !shared) take_receive(state, packet, effect);
