@@ -10,7 +10,6 @@ namespace hca::proto {
 constexpr Reserved unused(unsigned bits) { return reserved("reserved", bits, ""); }
 
 // ---- The BAR
-// ------------------------------------------------------------------------------------------------------
 // One user page each 4 KiB; a doorbell is one 64-bit write.
 enum class BarOffset : u32 {
   SendDoorbell = 0x000,
@@ -96,9 +95,8 @@ struct Layout<CommandDoorbell> {
 };
 
 // ---- Work queue entries
-// ------------------------------------------------------------------------------------------- A
-// send WQE: this control segment, then (ATOMIC) its operands or (BIND_MW, REG_MR) a memory segment,
-// then SGEs (16 bytes each) or inline data, up to the queue's stride.
+// A send WQE: this control segment, then (ATOMIC, FLUSH) its operands or (BIND_MW, REG_MR) a memory
+// segment, then SGEs (16 bytes each) or inline data, up to the queue's stride.
 enum class WorkOpcode : u8 {
   Send,
   SendImmediate,
@@ -263,8 +261,7 @@ inline constexpr u32 kSgeBytes = bytes_of<Sge>();
 static_assert(kSgeBytes == 16);
 
 // ---- Completion and event queues
-// ---------------------------------------------------------------------------------- T14: the
-// values are those of ibv_wc_status.
+// T14: the values are those of ibv_wc_status.
 enum class WcStatus : u8 {
   Success = 0,
   LocLenErr = 1,

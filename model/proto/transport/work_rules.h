@@ -23,7 +23,6 @@ static_assert([] {
 }());
 
 // ---- Send WQEs
-// ----------------------------------------------------------------------------------------------------
 // Where its SGEs or inline data begin.
 constexpr u32 segments_offset(const WorkRow& row, Service service = Service::Rc) {
   return kSendWqeBytes + row.segment_bytes + (service == Service::Ud ? kAddressHandleBytes : 0);
@@ -93,7 +92,6 @@ inline bool makes_receive_cqe(const OpcodeRow& row) { return row.ends_receive();
 inline bool has_receive_queue(const QpConfig& qp) { return takes_receives(qp.state) && !qp.srqn; }
 
 // ---- Receive WQEs
-// -------------------------------------------------------------------------------------------------
 inline bool receive_wqe_is_good(const ReceiveWqe& wqe, u32 index, u32 stride) {
   return wqe.index == u16(index) && wqe.sge_count * kSgeBytes <= stride - kReceiveWqeBytes;
 }

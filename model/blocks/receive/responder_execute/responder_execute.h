@@ -33,8 +33,9 @@ struct ReceiveBatch {
 };
 
 // What remains of a request when it is executed: its answer, completion or failure, in the order of
-// its queue pair (G4.4). A READ or ATOMIC begins when it is
-// the first of them, a new READ also behind a READ whose packets are all asked for.
+// its queue pair (G4.4). Read: it begins when it is the first of them, a new one also after a READ
+// whose packets are all asked for. Atomic: ATOMIC, ATOMIC WRITE and FLUSH, which begin when they are
+// the first.
 enum class OutcomeKind : u8 { Plain, Read, Atomic };
 // A region as it was when an access was judged.
 struct HeldRegion {

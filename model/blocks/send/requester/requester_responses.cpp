@@ -238,7 +238,6 @@ void Requester::push_completion(u32 qpn, u32 index, WcStatus status, const SentM
 }
 
 // ---- Error
-// --------------------------------------------------------------------------------------------------------
 void Requester::enter_error(u32 qpn) {
   push_error(qpn);
   self.wake(now() + 1);
