@@ -94,6 +94,7 @@ std::string queues_section() {
   static constexpr std::array kAnswers{"Acknowledge", "READ responses", "ATOMIC Acknowledge",
                                        "READ Response Only without payload",
                                        "nothing, it sends no packet"};
+  static_assert(kAnswers.size() == std::size_t(Answer::Nothing) + 1);
   for (const WorkRow& row : kWorkRows)
     text += fmt::format("| {:#x} | {} | {} |\n", unsigned(row.opcode), row.name,
                         kAnswers[std::size_t(row.answer)]);

@@ -213,8 +213,9 @@ class Answers {
     const KnownRequest* at = r_.at(psn);
     if (!at) return;  // in a hole
     const bool is_read = p.is(Operation::ReadResponse);
-    if (is_read != at->packet->is(Operation::ReadRequest) ||
-        (!is_read && !at->packet->row().traits().is_atomic()))
+    const Answer wanted = at->packet->row().traits().answer;
+    if (!has_response(wanted) || is_read != (wanted != Answer::Atomic) ||
+        (wanted == Answer::Empty && p.p.payload_bytes))
       return v_.broken(AnswerOfOtherKind, p.number,
                        fmt::format("{}, request {}", p.text(), at->packet->row().name));
     if (psn <= acked_) {

@@ -72,8 +72,11 @@ std::string operation_of(const SeenMessage& m) {
       return "RDMA_READ";
     case Operation::CompareSwap:
       return "ATOMIC_CMP_AND_SWP";
-    default:
+    case Operation::FetchAdd:
       return "ATOMIC_FETCH_AND_ADD";
+    default:
+      throw std::runtime_error(fmt::format(
+          "its conversation has {}, which is not posted again from a capture alone", first.name));
   }
 }
 

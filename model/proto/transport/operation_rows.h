@@ -32,25 +32,34 @@ enum class InMessage : u8 { None, Send, Write };
 enum class NamesMemory : u8 { Never, ByReth, ByAtomicEth };
 // The packet that takes a receive WQE (G23.1).
 enum class TakesReceive : u8 { Never, First, WithImmediate };
-// What a request is answered with, beyond an Acknowledge packet that may stand for many. Empty: a
-// READ Response Only without payload. Nothing: it sends no packet, or draws none.
-enum class Answer : u8 { Acknowledge, Read, Atomic, Empty, Nothing };
+// What a request is answered with.
+enum class Answer : u8 {
+  Acknowledge,  // a packet that may stand for many
+  Read,         // READ responses, as many as its bytes need
+  Atomic,       // one ATOMIC Acknowledge
+  Empty,        // one READ Response Only without payload
+  Nothing,      // no request, one that no device executes, or local work
+};
 constexpr bool has_response(Answer answer) {
   return answer == Answer::Read || answer == Answer::Atomic || answer == Answer::Empty;
 }
 // Whose devices execute an operation: all, those with the option, none.
 enum class Capability : u8 { Base, Flush, AtomicWrite, Missing };
+// Which option it is, and what QueryDevice says of it.
+struct CapabilityRow {
+  Capability capability;
+  bool TransportOptions::*option;
+  bool DeviceAttributes::*offered;
+};
+inline constexpr std::array kCapabilities{
+    CapabilityRow{Capability::Flush, &TransportOptions::flush, &DeviceAttributes::flush},
+    CapabilityRow{Capability::AtomicWrite, &TransportOptions::atomic_write,
+                  &DeviceAttributes::atomic_write}};
 constexpr bool has(const TransportOptions& options, Capability capability) {
-  switch (capability) {
-    case Capability::Base:
-      return true;
-    case Capability::Flush:
-      return options.flush;
-    case Capability::AtomicWrite:
-      return options.atomic_write;
-    case Capability::Missing:
-      return false;
-  }
+  if (capability == Capability::Base) [[likely]]
+    return true;
+  for (const CapabilityRow& row : kCapabilities)
+    if (row.capability == capability) return options.*row.option;
   return false;
 }
 
@@ -58,7 +67,7 @@ struct OperationRow {
   Operation operation;
   std::string_view name;
   Capability capability;  // without it a responder refuses the operation (T10-2)
-  bool extended;          // BTH-4: refused whatever stands after its BTH
+  bool extended;          // BTH-4: refused by its OpCode, even if what follows is cut
   InMessage message;      // that its packets are part of; None: it is one packet
   Answer answer;
   Rights needed_access;  // of the queue pair and of the key (G31.1, G22.2); of FLUSH a part of it
@@ -106,6 +115,7 @@ constexpr const OperationRow& operation_row(Operation operation) {
 }
 
 // The laws of the table: in the order of the operations, none is left out.
+static_assert(kOperationRows.size() <= 16, "detail::place_of() and the RTL have 4 bits for it");
 static_assert([] {
   for (std::size_t i = 0; i < kOperationRows.size(); ++i)
     if (std::size_t(kOperationRows[i].operation) != i) return false;
@@ -126,7 +136,7 @@ static_assert([] {
   return true;
 }());
 
-// The rights that only an optional operation needs, of a device that has some of these.
+// The rights that commands may give on this device beside those of every device.
 constexpr Rights optional_rights(const TransportOptions& options) {
   Rights rights = 0;
   for (const OperationRow& row : kOperationRows)

@@ -62,7 +62,8 @@ void take_ext(Ext ext, const u8*& at, ExtHeaders& out) {
     return ReservedOpcode;
 
   const u32 headers = bytes_of<Bth>() + out.opcode->ext_bytes;
-  // BTH-4: an operation that no device executes is refused whatever stands behind its BTH.
+  // BTH-4: an optional operation is refused by a device without it, whatever stands after its BTH;
+  // a device that has it finds it malformed (port_drop()).
   const auto refuse = [&](PacketVerdict verdict) {
     if (!out.opcode->traits().extended) return verdict;
     out.opcode = nullptr;

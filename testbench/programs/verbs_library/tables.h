@@ -52,7 +52,8 @@ inline bool may_send(proto::Service service, const proto::DeviceAttributes& devi
                      proto::WorkOpcode opcode) {
   const proto::WorkRow& row = *proto::work_row(opcode);
   proto::TransportOptions options;
-  options.flush = device.flush, options.atomic_write = device.atomic_write;
+  for (const proto::CapabilityRow& capability : proto::kCapabilities)
+    options.*capability.option = device.*capability.offered;
   return proto::may_send(service, row) && proto::has(options, row.capability);
 }
 // The verbs have one right for both: who may write may write indivisibly, where the device can.

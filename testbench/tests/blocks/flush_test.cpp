@@ -84,6 +84,26 @@ TEST_CASE("an ATOMIC WRITE is one write of 8 bytes, and reads nothing", "[chip][
   CHECK(pair.b.chip.responder_execute.counters.atomic_writes == 1);
 }
 
+// A response packet has room as that of a READ: one that finds none waits.
+TEST_CASE("FLUSHes and ATOMIC WRITEs wait for room among the responses", "[chip][EXT-13][EXT-17]") {
+  const u32 responses = GENERATE(1u, 2u, 4u);
+  const WorkOpcode opcode = GENERATE(WorkOpcode::Flush, WorkOpcode::AtomicWrite);
+  constexpr u32 kMessages = 40;
+  PairConfig config = with_both();
+  config.qps = 3, config.path_mtu = 4096;
+  config.chip.responder_execute.responses = responses;
+  config.chip.responder_execute.atomics = 8;
+  Pair pair{config};
+  for (u32 i = 0; i < kMessages; ++i) {
+    pair.a.host.plan.push_back(
+        {.opcode = WorkOpcode::RdmaRead, .qpn = 1, .local = 0, .remote = kPlace, .bytes = 20000});
+    pair.a.host.plan.push_back(
+        {.opcode = opcode, .qpn = 2 + i % 2, .local = 64, .remote = kPlace, .bytes = 8});
+  }
+  finish(pair);
+  check_success(pair.a.host.sent, 2 * kMessages);
+}
+
 // ATOM-2: neither write nor value is lost, in whatever moment they meet.
 TEST_CASE("no ATOMIC WRITE comes between read and write of an ATOMIC", "[chip][moments][EXT-17]") {
   std::set<u64> left;

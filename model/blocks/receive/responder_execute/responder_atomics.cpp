@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ATOMICs and what is executed as they are: several at once, each indivisible. An ATOMIC WRITE
-// writes without reading. A FLUSH reads: the answer of a read comes after all that was written
-// before, so that memory has it.
+// ATOMICs, and ATOMIC WRITE and FLUSH, which take the same units: several at once, each indivisible.
+// An ATOMIC WRITE writes without reading. A FLUSH reads: the answer of a read comes after all that
+// was written before, so that memory has it.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -120,18 +120,20 @@ void ResponderExecute::finish_atomics() {
   }
 }
 
-// The value is here: the new one is written, and with that the lock in dma opens, whatever became
-// of the queue pair. It is ordered: the old one is the answer. Only then may another value be read
-// under the same lock (ATOM-2, G30.3).
+// The value of an ATOMIC is here: the new one is written, and with that the lock in dma opens,
+// whatever became of the queue pair. It is ordered: the old one is the answer. Only then may another
+// value be read under the same lock (ATOM-2, G30.3). What a FLUSH has read, or an ATOMIC WRITE
+// written, is answered at once.
 void ResponderExecute::finish_atomic(AtomicUnit& unit) {
   const u32 qpn = unit.qpn;
   Queue& q = queues_[qpn];
   const bool alive = unit.life == q.life, written = unit.steps_in.front() == AtomicStep::Written;
   const bool goes_on = alive && !q.flushing;
-  if (!written && !ports.atomics_out->can_push()) return;
-  if (written && goes_on && !may_reply(qpn)) return;
+  const bool writes_back = !written && writes(*unit.opcode);
+  if (writes_back && !ports.atomics_out->can_push()) return;
+  if (!writes_back && goes_on && !may_reply(qpn)) return;
   unit.steps_in.drop();
-  if (!written && writes(*unit.opcode)) {
+  if (writes_back) {
     DmaRequest& request = ports.atomics_out->start();
     request.set_write(unit.address, unit.change(), kAtomicBytes, &unit, true, now() + 1, now() + 1);
     return void(request.locks = true);

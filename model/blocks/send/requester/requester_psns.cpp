@@ -8,9 +8,8 @@ using namespace proto;
 
 namespace {
 PsnKind kind_of(const SentMessage& m) {
-  return m.answer == Answer::Atomic || m.answer == Answer::Empty ? PsnKind::Atomic
-         : m.answer == Answer::Read                              ? PsnKind::Read
-                                                                 : PsnKind::Data;
+  if (m.answer == Answer::Read) return PsnKind::Read;
+  return has_response(m.answer) ? PsnKind::Atomic : PsnKind::Data;
 }
 }  // namespace
 
