@@ -247,12 +247,13 @@ def handles_question(process):
     return False
 
 
-def children_of(process):
-    children = []
+def descendants_of(process):
+    found = []
     for thread in threads_of(process):
         with contextlib.suppress(FileNotFoundError, ProcessLookupError), open(f"/proc/{process}/task/{thread}/children") as file:
-            children += [int(child) for child in file.read().split()]
-    return children
+            for child in map(int, file.read().split()):
+                found += [child, *descendants_of(child)]
+    return found
 
 
 def addresses(hca, scenario, runs):
@@ -267,13 +268,13 @@ def addresses(hca, scenario, runs):
 
 
 def asked(hca, scenario, _):
-    """The signal by which the server asks a thread interrupts no call of its program, whenever it comes."""
+    """The signal by which the server asks a thread interrupts no call of its program, and ends none, whenever it comes."""
     program, libc = os.path.join(os.path.dirname(hca), "hca_verbs_clocks"), ctypes.CDLL(None)
-    for name in "events", "pipes", "timers":
+    for name in "events", "pipes", "timers", "forked":
         with Served(hca, scenario, []) as served:
             run = served.start("", [program, name], "sim")
             while run.poll() is None:
-                for child in filter(handles_question, children_of(run.pid)):
+                for child in filter(handles_question, descendants_of(run.pid)):
                     for thread in threads_of(child):
                         libc.tgkill(child, thread, QUESTION)
                 time.sleep(0.02)

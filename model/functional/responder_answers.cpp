@@ -22,7 +22,7 @@ void FunctionalHca::execute_read(u32 qpn, const ParsedPacket& packet, const Requ
     write_memory(effect.rkey, effect.va, bytes);
   }
   // A FLUSH finds all that was written before in memory.
-  side(qpn).saved.save(qp.max_dest_rd_atomic, effect, kind, original);
+  side(qpn).saved.save(qp.max_dest_rd_atomic, effect, packet.opcode->operation, original);
   if (kind != Answer::Read)
     respond_once(qp, kind, effect, original);
   else
@@ -36,7 +36,7 @@ void FunctionalHca::repeat_read(u32 qpn, const ParsedPacket& packet, const Reque
   const Region* region = contexts_.find_region(effect.rkey);
   const bool key_good = key_allows(region, effect, accessor_of(qp), packet);
   if (kind != Answer::Read) {
-    const SavedRequest* held = saved.find_result(effect.ack_psn, kind);
+    const SavedRequest* held = saved.find_result(effect.ack_psn, packet.opcode->operation);
     if (held) return respond_once(qp, kind, effect, held->original);
   } else if (refuses_repeated_read(qp, key_good)) {
     counts_.add(qp, kKeyGone.cause);

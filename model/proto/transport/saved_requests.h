@@ -11,23 +11,23 @@ struct SavedRequest {
   u64 va = 0;
   u32 rkey = 0, bytes = 0;
   u64 original = 0;  // ATOMIC: what was there before
-  Answer answer = Answer::Read;
+  Operation operation = Operation::ReadRequest;
   bool valid = false;
 };
 
 // As many as the queue pair's max_dest_rd_atomic; a new one takes the place of the oldest.
 class SavedRequests {
  public:
-  void save(u32 depth, const RequestEffect& e, Answer answer, u64 original) {
+  void save(u32 depth, const RequestEffect& e, Operation operation, u64 original) {
     if (entries_.size() != depth) entries_.assign(depth, {}), next_ = 0;
-    entries_[next_] = {e.ack_psn, e.packets, e.va, e.rkey, e.byte_len, original, answer, true};
+    entries_[next_] = {e.ack_psn, e.packets, e.va, e.rkey, e.byte_len, original, operation, true};
     next_ = next_ + 1 == entries_.size() ? 0 : next_ + 1;
   }
   // G3.3: a part of a READ that is held: the PSN says where it begins, all else must agree.
   // READ-16: it ends where the READ or one of its packets does, so that each PSN has one payload.
   bool holds_read(const RequestEffect& e, u32 path_mtu) const {
     const SavedRequest* held = find(e.ack_psn);
-    if (!held || held->answer != Answer::Read) return false;
+    if (!held || held->operation != Operation::ReadRequest) return false;
     if (held->rkey != e.rkey) return false;
     const u64 offset = u64{psn_sub(e.ack_psn, held->first_psn)} * path_mtu;
     if (e.va != held->va + offset) return false;
@@ -35,9 +35,9 @@ class SavedRequests {
     return e.byte_len == left || (e.byte_len && e.byte_len < left && e.byte_len % path_mtu == 0);
   }
   // G3.4: of a request that is executed once; nullptr if its result is not held.
-  const SavedRequest* find_result(u32 psn, Answer answer) const {
+  const SavedRequest* find_result(u32 psn, Operation operation) const {
     const SavedRequest* held = find(psn);
-    return held && held->answer == answer ? held : nullptr;
+    return held && held->operation == operation ? held : nullptr;
   }
 
  private:
@@ -50,9 +50,8 @@ class SavedRequests {
   std::size_t next_ = 0;
 };
 
-// ATOM-7, ATOM-8: the value that an ATOMIC leaves behind. An ATOMIC WRITE's is its payload.
+// ATOM-7, ATOM-8: the value that an ATOMIC leaves behind.
 inline u64 atomic_result(const OpcodeRow& row, const AtomicEth& a, u64 original) {
-  if (row.operation == Operation::AtomicWrite) return a.swap_add;
   if (row.operation == Operation::FetchAdd) {
     return original + a.swap_add;
   }

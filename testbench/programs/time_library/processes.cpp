@@ -17,6 +17,7 @@
 
 #include "testbench/programs/server/kernel_call.h"
 #include "testbench/programs/time_library/library.h"
+#include "testbench/programs/time_library/spin.h"
 
 namespace hca::time_library {
 namespace {
@@ -30,6 +31,21 @@ auto untrapped(Call call) {
   trap_time_stamps(true);
   errno = error;
   return result;
+}
+
+// The same for a call that makes another program of this one, which does not know the server's
+// question and would end by its signal.
+template <class Call>
+auto becoming(Call call) {
+  if (!is_open()) return call();
+  return untrapped([&] {
+    ignore_examination();
+    const auto result = call();
+    const int error = errno;
+    set_up_examination();
+    errno = error;
+    return result;
+  });
 }
 
 // Descriptors that are ready when a child has ended: of one, or of all (-1) of each thread. None:
@@ -125,20 +141,20 @@ HCA_INSTEAD int posix_spawnp(pid_t* child, const char* file,
 }
 HCA_INSTEAD int execve(const char* path, char* const* arguments,
                        char* const* environment) noexcept {
-  return untrapped([&] { return HCA_NEXT(execve)(path, arguments, environment); });
+  return becoming([&] { return HCA_NEXT(execve)(path, arguments, environment); });
 }
 HCA_INSTEAD int execv(const char* path, char* const* arguments) noexcept {
-  return untrapped([&] { return HCA_NEXT(execv)(path, arguments); });
+  return becoming([&] { return HCA_NEXT(execv)(path, arguments); });
 }
 HCA_INSTEAD int execvp(const char* file, char* const* arguments) noexcept {
-  return untrapped([&] { return HCA_NEXT(execvp)(file, arguments); });
+  return becoming([&] { return HCA_NEXT(execvp)(file, arguments); });
 }
 HCA_INSTEAD int execvpe(const char* file, char* const* arguments,
                         char* const* environment) noexcept {
-  return untrapped([&] { return HCA_NEXT(execvpe)(file, arguments, environment); });
+  return becoming([&] { return HCA_NEXT(execvpe)(file, arguments, environment); });
 }
 HCA_INSTEAD int fexecve(int fd, char* const* arguments, char* const* environment) noexcept {
-  return untrapped([&] { return HCA_NEXT(fexecve)(fd, arguments, environment); });
+  return becoming([&] { return HCA_NEXT(fexecve)(fd, arguments, environment); });
 }
 
 // Those with a list of arguments: the C library calls none of the above for them.

@@ -302,4 +302,9 @@ void set_up_examination() {
   action.sa_sigaction = on_question, action.sa_flags = SA_SIGINFO | SA_RESTART;
   HCA_NEXT(sigaction)(attach::kExamine, &action, nullptr);
 }
+void ignore_examination() {
+  struct sigaction ignored {};
+  ignored.sa_handler = SIG_IGN;
+  HCA_NEXT(sigaction)(attach::kExamine, &ignored, nullptr);
+}
 }  // namespace hca::time_library

@@ -14,4 +14,6 @@ namespace hca::time_library {
 // since, are what they were. Then it goes on like that for ever, unless somebody else writes to its
 // memory. Who computes gets on, and no state comes again.
 void set_up_examination();
+// The signal is ignored, in what the program becomes by exec(), too.
+void ignore_examination();
 }  // namespace hca::time_library

@@ -45,16 +45,16 @@ int dealloc_mw(ibv_mw* mw) {
 namespace {
 // A window has no local rights: programs that ask for them get none. Rights that there are not are
 // for the HCA to refuse.
-proto::Rights window_access(unsigned flags) {
-  return access_of(flags & ~unsigned(IBV_ACCESS_LOCAL_WRITE)).value_or(proto::kFastRegister);
+proto::Rights window_access(const ibv_mw_bind_info& info) {
+  const auto access = access_of(info.mw_access_flags & ~unsigned(IBV_ACCESS_LOCAL_WRITE));
+  if (!access || !info.mr) return access.value_or(proto::kFastRegister);
+  return with_atomic_write(*access, context_of(info.mr->context).info.attributes);
 }
 }  // namespace
 
 void set_bind(WorkRequest& work, u32 rkey, const ibv_mw_bind_info& info) {
   work.head.rkey = rkey;
-  work.memory = {
-      info.addr, info.length, 0, info.mr ? info.mr->lkey : 0, window_access(info.mw_access_flags),
-      0};
+  work.memory = {info.addr, info.length, 0, info.mr ? info.mr->lkey : 0, window_access(info), 0};
 }
 
 // MW-12: of the key that is wanted the key byte is the program's, the index the window's. What is

@@ -94,9 +94,7 @@ void ResponderExecute::start_atomic(AtomicUnit& unit, u32 qpn, const Queue& q) {
   unit.opcode = o.opcode, unit.operands = o.operands;
   unit.era = accesses_.begin();
   DmaRequest& request = ports.atomics_out->start();
-  if (o.opcode->operation == Operation::AtomicWrite)
-    return request.set_write(o.address, unit.change(), kAtomicBytes, &unit, true, now() + 1,
-                             now() + 1);
+  if (o.opcode->operation == Operation::AtomicWrite) return start_atomic_write(unit, o, request);
   if (o.opcode->operation == Operation::Flush)
     return request.set_read(o.address, unit.original.data(), 1, &unit);
   if (config_.atomic_by == AtomicBy::Device) {
@@ -105,6 +103,14 @@ void ResponderExecute::start_atomic(AtomicUnit& unit, u32 qpn, const Queue& q) {
   }
   const u8 operands = adds ? kAtomicBytes : 2 * kAtomicBytes;
   request.set_atomic(o.address, unit.original.data(), operands, &unit);
+}
+
+void ResponderExecute::start_atomic_write(AtomicUnit& unit, const Outcome& o, DmaRequest& request) {
+  AtomicValue* const value = atomic_values_.take();
+  value->unit = &unit;
+  store_le8(value->bytes.data(), o.operands.swap_add);
+  request.set_write(o.address, value->bytes.data(), kAtomicBytes, value, true, now() + 1,
+                    now() + 1);
 }
 
 const u8* ResponderExecute::AtomicUnit::change() {
@@ -152,21 +158,34 @@ void ResponderExecute::save_and_reply(u32 qpn, Queue& q, u64 original) {
   ++(flushes                        ? counters.flushes
      : row.answer == Answer::Atomic ? counters.atomics
                                     : counters.atomic_writes);
-  q.saved.save(contexts_.qps[qpn].max_dest_rd_atomic, q.first->effect, row.answer, original);
+  q.saved.save(contexts_.qps[qpn].max_dest_rd_atomic, q.first->effect, row.operation, original);
   reply_atomic(qpn, q, original);
+}
+
+namespace {
+// Of an ATOMIC the write opens the lock that its read has taken.
+bool is_atomic_write(const DmaRequest& request) { return request.write && !request.locks; }
+}  // namespace
+
+ResponderExecute::AtomicUnit& ResponderExecute::unit_of(const DmaRequest& request) {
+  if (is_atomic_write(request)) return *static_cast<AtomicValue*>(request.context)->unit;
+  return *static_cast<AtomicUnit*>(request.context);
 }
 
 Dma::Client ResponderExecute::atomic_client() {
   return {this,
           [](void* owner, const DmaRequest& r, Cycle, Cycle last) {
-            auto& unit = *static_cast<AtomicUnit*>(r.context);
+            AtomicUnit& unit = unit_of(r);
             const bool written = r.write || r.operands;
             const Cycle now = static_cast<ResponderExecute*>(owner)->dma.now();
             unit.steps_in.push(written ? AtomicStep::Written : AtomicStep::Read, 1,
                                std::max(last, now + 1) - now - 1 + (written ? 0 : unit.takes));
           },
-          nullptr,
-          [](void*, const DmaRequest& r) { return static_cast<AtomicUnit*>(r.context)->change(); }};
+          [](void*, const DmaRequest& r) {
+            if (is_atomic_write(r))
+              Pool<AtomicValue>::give_back(static_cast<AtomicValue*>(r.context));
+          },
+          [](void*, const DmaRequest& r) { return unit_of(r).change(); }};
 }
 
 void ResponderExecute::count_not_saved(const QpConfig& qp) {
@@ -176,8 +195,8 @@ void ResponderExecute::count_not_saved(const QpConfig& qp) {
 
 // G3.4: the saved result, or nothing.
 void ResponderExecute::repeat_atomic(u32 qpn, Queue& q) {
-  const Answer answer = q.first->opcode->traits().answer;
-  const SavedRequest* held = q.saved.find_result(q.first->effect.ack_psn, answer);
+  const Operation operation = q.first->opcode->operation;
+  const SavedRequest* held = q.saved.find_result(q.first->effect.ack_psn, operation);
   if (!held) return count_not_saved(contexts_.qps[qpn]), finish_first(qpn, q);
   ++counters.repeated;
   const u64 original = held->original;

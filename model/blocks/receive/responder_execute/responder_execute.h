@@ -161,6 +161,13 @@ class ResponderExecute : public engine::Block {
     std::array<u8, proto::kAtomicBytes> original{}, changed{};
     const u8* change();
   };
+  // The value of an ATOMIC WRITE until it is in memory; its unit may have the next one by then.
+  struct AtomicValue {
+    AtomicValue* next = nullptr;
+    Pool<AtomicValue>* home = nullptr;
+    AtomicUnit* unit = nullptr;
+    std::array<u8, proto::kAtomicBytes> bytes{};
+  };
   PerPort<Side> sides;
   ByQp<Delayed> reads_finished;  // READs and ATOMICs whose responses have all left
   Ports ports;
@@ -298,6 +305,8 @@ class ResponderExecute : public engine::Block {
   AtomicUnit* unit_for(const Outcome& o, bool& is_locked);
   void start_atomics();
   void start_atomic(AtomicUnit& unit, u32 qpn, const Queue& q);
+  void start_atomic_write(AtomicUnit& unit, const Outcome& outcome, DmaRequest& request);
+  static AtomicUnit& unit_of(const DmaRequest& request);
   void finish_atomics();
   void finish_atomic(AtomicUnit& unit);
   void repeat_atomic(u32 qpn, Queue& q);
@@ -360,6 +369,7 @@ class ResponderExecute : public engine::Block {
   Pool<ReceiveBatch> batches_;
   Pool<Outcome> outcomes_;
   Pool<HeldRegion> held_regions_;
+  Pool<AtomicValue> atomic_values_;
   std::vector<proto::Run> runs_;  // of the packet in placing_, where they were when it was judged
   u32 run_ = 0;                   // the next of them
   bool holds_ = false;            // not all of them are asked for, since placing_era_

@@ -32,7 +32,7 @@ void ResponderExecute::begin(u32 qpn, Queue& q, Outcome& o) {
     return finish_first(qpn, q);
   }
   ++counters.reads, counters.repeated += o.repeats;
-  if (!o.repeats) q.saved.save(qp.max_dest_rd_atomic, o.effect, Answer::Read, 0);
+  if (!o.repeats) q.saved.save(qp.max_dest_rd_atomic, o.effect, Operation::ReadRequest, 0);
   q.reading = &o;
   sides[port_of(qp)].reads.push(qpn);
 }
