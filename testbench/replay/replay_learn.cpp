@@ -63,9 +63,8 @@ std::string operation_of(const SeenMessage& m) {
   const ParsedPacket& last = m.last->seen.packet;
   switch (first.operation) {
     case Operation::Send:
-      return last.has(Ext::ImmDt)  ? "SEND_WITH_IMM"
-             : last.has(Ext::Ieth) ? "SEND_WITH_INV"
-                                   : "SEND";
+      if (last.has(Ext::ImmDt)) return "SEND_WITH_IMM";
+      return last.has(Ext::Ieth) ? "SEND_WITH_INV" : "SEND";
     case Operation::Write:
       return last.has(Ext::ImmDt) ? "RDMA_WRITE_WITH_IMM" : "RDMA_WRITE";
     case Operation::ReadRequest:
@@ -75,8 +74,7 @@ std::string operation_of(const SeenMessage& m) {
     case Operation::FetchAdd:
       return "ATOMIC_FETCH_AND_ADD";
     default:
-      throw std::runtime_error(fmt::format(
-          "its conversation has {}, which is not posted again from a capture alone", first.name));
+      throw std::runtime_error(fmt::format("its {} cannot be posted again", first.name));
   }
 }
 
