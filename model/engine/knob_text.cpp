@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -232,38 +233,32 @@ std::string print_knob(const KnobInfo& knob, u64 value) {
   return std::to_string(value) + " " + std::string(units.back().unit);
 }
 
-EditDistance::EditDistance(std::string_view text) : letters_(std::min(text.size(), kLetters)) {
-  for (std::size_t i = 0; i < letters_; ++i) places_[u8(lower(text[i]))] |= u64{1} << i;
-}
-
-// Bit i of `more` and `less`: the distance of the first i + 1 letters is one more, or less, than
-// that of the first i. Each letter of the other text makes the next column of the usual table out
-// of the last one (Myers 1999, Hyyrö 2003).
-std::size_t EditDistance::from(std::string_view other) const {
-  if (!letters_) return other.size();
-  u64 more = ~u64{0}, less = 0;
-  std::size_t distance = letters_;
-  for (const char letter : other) {
-    const u64 equal = places_[u8(lower(letter))];
-    const u64 diagonal = (((equal & more) + more) ^ more) | equal | less;
-    const u64 right_more = less | ~(diagonal | more), right_less = diagonal & more;
-    distance += right_more >> (letters_ - 1) & 1;
-    distance -= right_less >> (letters_ - 1) & 1;
-    more = right_less << 1 | ~(diagonal | (right_more << 1 | 1));
-    less = (right_more << 1 | 1) & diagonal;
+// A row of the usual table for each letter of `a`: distances of its beginning to those of `b`.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  a = a.substr(0, kComparedLetters);
+  b = b.substr(0, kComparedLetters);
+  std::array<std::size_t, kComparedLetters + 1> row{};
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t replaced = diagonal + (lower(a[i]) != lower(b[j]));
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
+    }
   }
-  return distance;
+  return row[b.size()];
 }
 
 std::string nearest_name(std::string_view given, std::span<const std::string_view> known) {
-  const EditDistance of_given(given);
   std::string_view best;
   std::size_t distance = ~std::size_t{0};
   for (const std::string_view name : known) {
     const std::size_t longer = std::max(given.size(), name.size());
     const std::size_t at_least = longer - std::min(given.size(), name.size());
     if (at_least >= distance || at_least * 2 > longer) continue;
-    const std::size_t d = of_given.from(name);
+    const std::size_t d = edit_distance(given, name);
     if (d < distance) distance = d, best = name;
   }
   const bool near = !best.empty() && distance * 2 <= std::max(given.size(), best.size());

@@ -52,18 +52,10 @@ std::string print_knob(const KnobInfo& knob, u64 value);
 // The known name with the smallest edit distance; empty if none shares at least half of its
 // letters.
 std::string nearest_name(std::string_view given, std::span<const std::string_view> known);
-// How many letters of a text must change, come or go for another one; small and capital ones are
-// the same. Of the text, not of the others, the first 64 letters count.
-class EditDistance {
- public:
-  explicit EditDistance(std::string_view text);
-  std::size_t from(std::string_view other) const;
-
- private:
-  static constexpr std::size_t kLetters = 64;
-  std::size_t letters_;
-  std::array<u64, 256> places_{};  // by letter, a bit for each place
-};
+// How many letters must change, come or go to make one text of the other. Small and capital letters
+// are the same; the first 64 letters of each count.
+inline constexpr std::size_t kComparedLetters = 64;
+std::size_t edit_distance(std::string_view a, std::string_view b);
 [[noreturn]] void unknown_knob(std::string_view block, std::string_view name,
                                std::string_view value, std::span<const std::string_view> known);
 

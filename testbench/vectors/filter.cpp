@@ -41,11 +41,10 @@ void VectorFilter::must_take_one(std::span<const Vector> vectors) const {
       std::any_of(vectors.begin(), vectors.end(), [&](const Vector& v) { return takes(v); }))
     return;
   // Those that have it as a part come first, then what differs by the fewest letters.
-  const engine::EditDistance distance(text_);
   std::set<std::pair<std::size_t, std::string>> near;
   for (const Vector& v : vectors)
     for (const std::string& name : names_of(v))
-      near.emplace(name.find(text_) != name.npos ? 0 : distance.from(name), name);
+      near.emplace(name.find(text_) != name.npos ? 0 : engine::edit_distance(text_, name), name);
   std::vector<std::string> nearest;
   for (const auto& [unused, name] : near)
     if (nearest.size() < kNearNames) nearest.push_back(name);
