@@ -373,7 +373,7 @@ void Chip::replace(const StandIns& stand_ins) {
 
 std::string Chip::standstill(u32 qpn, u32 rung) const {
   if (!contexts.find_qp(qpn)) return "";
-  const std::string sends = send_standstill(contexts.qps[qpn], contexts.send[qpn], rung,
+  const std::string sends = send_standstill(contexts.qps[qpn], contexts.send_of(qpn), rung,
                                             qp_scheduler.hold(qpn), requester.hold(qpn));
   const std::string receives = receive_standstill(responder_execute.hold(qpn));
   return sends + (sends.empty() || receives.empty() ? "" : "\n") + receives;

@@ -37,11 +37,11 @@ void Command::take_fault(FaultLink& link) {
     if (qp && sends(qp->state)) contexts_.qps[f.qpn].state = QpState::Sqe, ++counters.faults;
     return link.drop();
   }
-  if (f.fails_shared && qp)
-    if (SharedQueue* queue = contexts_.find_srq(qp->srqn); queue && !queue->failed) {
+  if (qp)
+    if (SharedQueue* queue = contexts_.find_shared(f.failed_queue); queue && !queue->failed) {
       if (!ports.events_out->can_push()) return;
       queue->failed = true;
-      ports.events_out->push(EventNote{kAsyncEq, {EventType::SrqErr, qp->srqn}});
+      ports.events_out->push(EventNote{kAsyncEq, {EventType::SrqErr, f.failed_queue.srqn()}});
       return wake_at(now() + 1);  // for the queue pair
     }
   const bool fails = f.fails && qp && qp->state != QpState::Error && qp->state != QpState::Reset;
@@ -51,7 +51,7 @@ void Command::take_fault(FaultLink& link) {
   }
   if (fails) {
     contexts_.qps[f.qpn].state = QpState::Error;
-    ReceiveState& r = contexts_.receive[f.qpn];
+    ReceiveState& r = contexts_.receive_of(f.qpn);
     // What was judged after it does not count; what came before it is answered.
     if (f.refused) {
       r.epsn = f.psn, r.msn = f.msn, r.nak_sent = false, r.refused = true;

@@ -107,12 +107,12 @@ struct Fault {
   proto::EventType event{};
   bool of_sends = false;  // the event, as its WQE
   u16 wqe_index = 0;
-  std::optional<u32> invalidate{};  // this key; the queue pair goes on
-  u32 life = 0;                     // of the queue pair that asked for that
-  bool fails = true;                // the queue pair enters Error
-  bool sends_alone = false;         // the queue pair enters SQE instead
-  bool refused = false;             // a request with this PSN; MSN without it
-  bool fails_shared = false;        // the SRQ of the queue pair fails too
+  std::optional<u32> invalidate{};      // this key; the queue pair goes on
+  u32 life = 0;                         // of the queue pair that asked for that
+  bool fails = true;                    // the queue pair enters Error
+  bool sends_alone = false;             // the queue pair enters SQE instead
+  bool refused = false;                 // a request with this PSN; MSN without it
+  device::ReceiveQueue failed_queue{};  // an SRQ: it fails too
   u32 psn = 0, msn = 0;
 };
 

@@ -3,6 +3,7 @@
 #include <memory>
 #include <vector>
 
+#include "model/device/connection.h"
 #include "model/engine/budget.h"
 #include "model/proto/transport/request_effect.h"
 #include "model/proto/transport/requester_rules.h"
@@ -40,7 +41,8 @@ struct alignas(64) Packet {
   proto::RequestEffect effect{};
   proto::FrameShape shape{};  // of what is sent
   proto::ParsedPacket parsed;
-  u32 behind_in_unit = 0;  // bytes, of what is sent; if the packetizer has units
+  device::ReceiveQueue receive_queue{};  // whose WQEs it takes, if it takes any
+  u32 behind_in_unit = 0;                // bytes, of what is sent; if the packetizer has units
 
   // Where the payload of a packet without extension headers, Ethernet with IPv4, begins a line of
   // the cache.

@@ -40,14 +40,19 @@ CommandStatus create_qp(Call& c) {
   }
   at(x.qps, qpn) = qp;
   at(x.given, qpn) = {}, at(x.qp_contexts, qpn) = a.context;
-  SendState& send = at(x.send, qpn);
-  const u32 epoch =
-      send.epoch;  // what was fetched for an earlier queue pair of this number stays stale
-  send = {}, send.epoch = epoch;
-  at(x.receive, qpn) = {}, at(x.bound_windows, qpn) = 0;
+  const Connection connection = x.connection_of(qpn);
+  SendState& send = x.send.make(connection);
+  // What was fetched for an earlier queue pair of this number stays stale.
+  const u32 epoch = send.epoch;
+  send = {};
+  send.epoch = epoch;
+  x.receive.make(connection) = {};
+  x.sent.make(connection).assign(qp.sq.entries(), {});
+  at(x.bound_windows, qpn) = 0;
   at(x.sends_posted, qpn) = 0;
-  at(x.sent, qpn).assign(qp.sq.entries(), {});
-  ++send_cq->uses, ++receive_cq->uses, ++pd->uses;
+  ++send_cq->uses;
+  ++receive_cq->uses;
+  ++pd->uses;
   return CommandStatus::Ok;
 }
 
@@ -59,8 +64,8 @@ CommandStatus modify_qp(Call& c) {
   QpConfig& qp = x.qps[qpn];
   const QpState from = qp.state;
   if (qp.srqn && a.mask & kQpPort && a.port != x.srqs[qp.srqn].port) return CommandStatus::BadValue;
-  const CommandStatus status = proto::modify_qp(qp, x.given[qpn], x.send[qpn], x.receive[qpn], a,
-                                                x.ports, x.sends_posted[qpn]);
+  const CommandStatus status = proto::modify_qp(qp, x.given[qpn], x.send_of(qpn), x.receive_of(qpn),
+                                                a, x.ports, x.sends_posted[qpn]);
   if (status != CommandStatus::Ok) return status;
   c.effect.qpn = qpn;
   if (a.state == QpState::Reset) x.sends_posted[qpn] = 0;
@@ -77,8 +82,8 @@ CommandStatus query_qp(Call& c) {
   const QpConfig* qp = c.contexts.find_qp(c.header.object);
   if (!qp) return CommandStatus::BadObject;
   const u32 qpn = qp->qpn;
-  encode(proto::query_qp(*qp, c.contexts.given[qpn], c.contexts.send[qpn], c.contexts.receive[qpn]),
-         c.body);
+  const Contexts& x = c.contexts;
+  encode(proto::query_qp(*qp, x.given[qpn], x.send_of(qpn), x.receive_of(qpn)), c.body);
   return CommandStatus::Ok;
 }
 

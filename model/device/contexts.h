@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "model/device/connection.h"
 #include "model/device/object_limits.h"
 #include "model/proto/interface/commands.h"
 #include "model/proto/interface/cq_ring.h"
@@ -65,10 +66,10 @@ auto& message_in(Ring& ring, u32 index) {
 struct Contexts {
   // Side by side what each packet needs.
   std::vector<proto::QpConfig> qps;
-  std::vector<proto::SendState> send;
-  std::vector<proto::ReceiveState> receive;
-  std::vector<std::vector<proto::SentMessage>> sent;  // by QP: WQE index modulo the queue's size
-  std::vector<proto::Region> regions;                 // by key index: regions and windows
+  ByConnection<proto::SendState> send;
+  ByConnection<proto::ReceiveState> receive;
+  ByConnection<std::vector<proto::SentMessage>> sent;  // by WQE index modulo the queue's size
+  std::vector<proto::Region> regions;                  // by key index: regions and windows
   u64 version = 0;  // of what commands have set: another one behind each
 
   ObjectLimits limits;
@@ -117,17 +118,29 @@ struct Contexts {
     }
   }
   const proto::QpConfig* find_qp(u32 qpn) const { return find_entry(qps, qpn); }
+  // The connection that the messages of a queue pair use.
+  Connection connection_of(u32 qpn) const { return Connection(qpn); }
+  proto::SendState& send_of(u32 qpn) { return send[connection_of(qpn)]; }
+  const proto::SendState& send_of(u32 qpn) const { return send[connection_of(qpn)]; }
+  proto::ReceiveState& receive_of(u32 qpn) { return receive[connection_of(qpn)]; }
+  const proto::ReceiveState& receive_of(u32 qpn) const { return receive[connection_of(qpn)]; }
+  // The receive queue whose WQEs the requests to a queue pair take.
+  ReceiveQueue receive_queue_of(const proto::QpConfig& qp) const { return ReceiveQueue(qp.srqn); }
   const proto::Region* find_region(u32 key) const {
     const u32 index = proto::key_index(key);
     return holds(regions, index) ? &regions[index] : nullptr;
   }
   EventRing* find_cq(u32 cqn) { return find_entry(cqs, cqn); }
   proto::SharedQueue* find_srq(u32 srqn) { return find_entry(srqs, srqn); }
+  // nullptr: it is no SRQ.
+  proto::SharedQueue* find_shared(ReceiveQueue queue) {
+    return queue.is_shared() ? find_srq(queue.srqn()) : nullptr;
+  }
   const proto::SharedQueue* find_srq(u32 srqn) const { return find_entry(srqs, srqn); }
   EventRing* find_eq(u32 eqn) { return find_entry(eqs, eqn); }
   Pd* find_pd(u32 pd) { return find_entry(pds, pd); }
-  const proto::SentMessage& message(u32 qpn, u32 index) const {
-    return message_in(sent[qpn], index);
+  const proto::SentMessage& message(Connection connection, u32 index) const {
+    return message_in(sent[connection], index);
   }
 
  private:

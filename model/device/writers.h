@@ -13,10 +13,14 @@ class Writer {
 
  public:
   explicit Writer(Contexts& contexts) : table_(&(contexts.*kTable)) {}
-  typename Table::value_type& operator[](u32 number) const { return (*table_)[number]; }
+  // By the number of an object, or by a connection.
+  template <class Key>
+  requires requires(Table& table, Key key) { table[key]; }
+  typename Table::value_type& operator[](Key key) const { return (*table_)[key]; }
   // nullptr: there is no such object.
   typename Table::value_type* find(u32 number) const { return find_entry(*table_, number); }
   bool holds(u32 number) const { return device::holds(*table_, number); }
+  bool holds(Connection connection) const { return table_->holds(connection); }
 
  private:
   Table* table_;
@@ -33,6 +37,8 @@ using PostedSends = Writer<&Contexts::sends_posted>;
 class SentMessages : Writer<&Contexts::sent> {
  public:
   using Writer::Writer;
-  proto::SentMessage& message(u32 qpn, u32 index) const { return message_in((*this)[qpn], index); }
+  proto::SentMessage& message(Connection connection, u32 index) const {
+    return message_in((*this)[connection], index);
+  }
 };
 }  // namespace hca::device

@@ -110,6 +110,8 @@ class FunctionalHca {
     bool congested = false;      // G26.1
   };
 
+  device::Connection connection_of(u32 qpn) const { return contexts_.connection_of(qpn); }
+
   // Host side: host_side.cpp.
   void ring_send(u32 qpn, u16 producer);
   void ring_receive(u32 qpn, u16 producer);

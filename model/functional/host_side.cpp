@@ -52,7 +52,7 @@ void FunctionalHca::ring_send(u32 qpn, u16 producer) {
   const QpConfig* qp = contexts_.find_qp(qpn);
   if (!qp || !takes_sends(qp->state)) return void(++host_counters_.bad_doorbells);
   const u32 posted = widen_index(side(qpn).posted, producer);
-  if (posted - contexts_.send[qpn].completed > qp->sq.entries())
+  if (posted - contexts_.send_of(qpn).completed > qp->sq.entries())
     return void(++host_counters_.bad_doorbells);
   side(qpn).posted = contexts_.sends_posted[qpn] = posted;
   if (flushes_sends(qp->state)) return flush_sends(qpn);
@@ -62,7 +62,7 @@ void FunctionalHca::ring_send(u32 qpn, u16 producer) {
 void FunctionalHca::ring_receive(u32 qpn, u16 producer) {
   const QpConfig* qp = contexts_.find_qp(qpn);
   if (!qp || !has_receive_queue(*qp)) return void(++host_counters_.bad_doorbells);
-  ReceiveState& r = contexts_.receive[qpn];
+  ReceiveState& r = contexts_.receive_of(qpn);
   const u32 posted = widen_index(r.rq_posted, producer);
   if (posted - r.rq_consumed > qp->rq.entries()) return void(++host_counters_.bad_doorbells);
   r.rq_posted = posted;
@@ -164,12 +164,12 @@ void FunctionalHca::interrupt(std::optional<u16> vector) {
 }
 
 void FunctionalHca::raise_if_drained(u32 qpn) {
-  if (take_drained(contexts_.qps[qpn], contexts_.send[qpn])) raise(EventType::SqDrained, qpn);
+  if (take_drained(contexts_.qps[qpn], contexts_.send_of(qpn))) raise(EventType::SqDrained, qpn);
 }
 
 void FunctionalHca::enter_error(u32 qpn) {
   contexts_.qps[qpn].state = QpState::Error;
-  contexts_.send[qpn].notify_drained = false;
+  contexts_.send_of(qpn).notify_drained = false;
   stop_timer(qpn);
   flush_sends(qpn), flush_receives(qpn);
 }
@@ -177,7 +177,7 @@ void FunctionalHca::enter_error(u32 qpn) {
 // G20.2: what is posted completes in posting order, SQ and RQ each on its own.
 void FunctionalHca::flush_sends(u32 qpn) {
   const QpConfig& qp = contexts_.qps[qpn];
-  SendState& s = contexts_.send[qpn];
+  SendState& s = contexts_.send_of(qpn);
   Cqe cqe{};
   cqe.qpn = qpn, cqe.status = flush_status();
   cqe.opcode = CqeOpcode::Send;
@@ -190,20 +190,20 @@ void FunctionalHca::flush_sends(u32 qpn) {
 
 void FunctionalHca::flush_receives(u32 qpn) {
   const QpConfig& qp = contexts_.qps[qpn];
-  ReceiveState& r = contexts_.receive[qpn];
+  ReceiveState& r = contexts_.receive_of(qpn);
   Cqe cqe{};
   cqe.qpn = qpn, cqe.status = flush_status();
   cqe.opcode = CqeOpcode::Receive;
   if (holds_receive_wqe(qp, r)) {
     r.message = InMessage::None;
-    cqe.wqe_index = u16(qp.srqn ? r.shared_wqe : r.rq_consumed - 1);
+    cqe.wqe_index = u16(uses_srq(qp) ? r.shared_wqe : r.rq_consumed - 1);
     complete(qp.receive_cq, cqe);
   }
   while (r.rq_consumed != r.rq_posted) {
     cqe.wqe_index = u16(r.rq_consumed++);
     complete(qp.receive_cq, cqe);
   }
-  if (qp.srqn && !std::exchange(r.last_wqe_told, true))
+  if (uses_srq(qp) && !std::exchange(r.last_wqe_told, true))
     raise(EventType::QpLastWqeReached, qpn);  // G20.4
 }
 

@@ -11,10 +11,10 @@ using namespace proto;
 
 // Sends all that may be sent now.
 void FunctionalHca::pump(u32 qpn) {
-  while (sends(contexts_.qps[qpn].state) && !contexts_.send[qpn].waits_rnr &&
+  while (sends(contexts_.qps[qpn].state) && !contexts_.send_of(qpn).waits_rnr &&
          send_next_message(qpn)) {
   }
-  const SendState& s = contexts_.send[qpn];
+  const SendState& s = contexts_.send_of(qpn);
   if (s.anything_unacked() && !s.waits_rnr && !side(qpn).due && sends(contexts_.qps[qpn].state))
     set_timer(qpn, ack_timeout_ns(contexts_.qps[qpn].timeout));  // G11.1
 }
@@ -22,17 +22,18 @@ void FunctionalHca::pump(u32 qpn) {
 // Goes on with the message that holds send_psn, or begins a new one; false: nothing to send.
 bool FunctionalHca::send_next_message(u32 qpn) {
   const QpConfig& qp = contexts_.qps[qpn];
-  SendState& s = contexts_.send[qpn];
-  const u32 index = wqe_of_psn(s.completed, s.started, s.send_psn,
-                               [&](u32 i) -> const SentMessage& { return sent_.message(qpn, i); });
+  SendState& s = contexts_.send_of(qpn);
+  const u32 index =
+      wqe_of_psn(s.completed, s.started, s.send_psn,
+                 [&](u32 i) -> const SentMessage& { return sent_.message(connection_of(qpn), i); });
   if (index == side(qpn).posted || (index == s.started && starts_nothing(qp, s))) return false;
   fetch_send(qp, index);
   if (work_.unreadable) return fail_unread(qpn), false;
   if (work_.status == WcStatus::Success && index == s.started) {
     if (must_wait(s, qp, work_.wqe, psns_of_message(row_of(work_.wqe), work_.bytes, qp.path_mtu)))
       return false;
-    begin_message(sent_.message(qpn, index), s, work_.wqe, index, work_.bytes, qp.path_mtu,
-                  qp.signal_all);
+    begin_message(sent_.message(connection_of(qpn), index), s, work_.wqe, index, work_.bytes,
+                  qp.path_mtu, qp.signal_all);
     if (row_of(work_.wqe).is_local()) return execute_local(qp, index);
     ++s.started;
   }
@@ -47,8 +48,8 @@ bool FunctionalHca::send_next_message(u32 qpn) {
 
 void FunctionalHca::send_packets(u32 qpn, u32 index) {
   const QpConfig& qp = contexts_.qps[qpn];
-  SendState& s = contexts_.send[qpn];
-  SentMessage& m = sent_.message(qpn, index);
+  SendState& s = contexts_.send_of(qpn);
+  SentMessage& m = sent_.message(connection_of(qpn), index);
   ExtHeaders ext;
   const bool datagram = qp.service == Service::Ud;
   const Path& path = datagram ? work_.path : qp.path;
@@ -135,12 +136,12 @@ bool FunctionalHca::execute_local(const QpConfig& qp, u32 index) {
   if (refused == index ||
       !device::execute_local(contexts_, work, read_pages(device::page_list_of(work)))) {
     refused = index;  // it fails when those in front of it are done (C9-209)
-    if (index == contexts_.send[qp.qpn].completed)
+    if (index == contexts_.send_of(qp.qpn).completed)
       refused.reset(), fail_send(qp.qpn, refused_local_status());
     return false;
   }
   contexts_.left_page_lists.clear();  // no access is under way
-  ++contexts_.send[qp.qpn].started;
+  ++contexts_.send_of(qp.qpn).started;
   complete_sent(qp.qpn);
   return true;
 }
@@ -175,8 +176,8 @@ void FunctionalHca::transmit(const QpConfig& qp, const Path& path, const OpcodeR
 // G12; the header is checked by the rules that hold for requests too.
 void FunctionalHca::receive_answer(const QpConfig& qp, const ParsedPacket& packet,
                                    std::span<const u8> frame) {
-  const RequestView view{packet, frame, qp, contexts_.receive[qp.qpn], nullptr};
-  SendState& s = contexts_.send[qp.qpn];
+  const RequestView view{packet, frame, qp, contexts_.receive_of(qp.qpn), nullptr};
+  SendState& s = contexts_.send_of(qp.qpn);
   if (const RequestCause cause = judge_response_header(view); cause != RequestCause::Good) {
     ++counters(qp).unexpected_answers;
     return counts_.drop(qp.port, counter_of(cause, qp, frame.data(), packet));
@@ -191,14 +192,14 @@ void FunctionalHca::receive_answer(const QpConfig& qp, const ParsedPacket& packe
 }
 
 const SentMessage* FunctionalHca::awaited(u32 qpn) {
-  const SendState& s = contexts_.send[qpn];
-  return response::awaits_response(s) ? &sent_.message(qpn, s.awaited) : nullptr;
+  const SendState& s = contexts_.send_of(qpn);
+  return response::awaits_response(s) ? &sent_.message(connection_of(qpn), s.awaited) : nullptr;
 }
 
 // A READ response or an ATOMIC Acknowledge.
 void FunctionalHca::receive_response(const QpConfig& qp, const ParsedPacket& packet,
                                      std::span<const u8> payload) {
-  SendState& s = contexts_.send[qp.qpn];
+  SendState& s = contexts_.send_of(qp.qpn);
   ResponseVerdict v = judge_response(s, qp, awaited(qp.qpn), packet);
   std::array<u8, kAtomicBytes> original;
   if (packet.has(Ext::AtomicAckEth)) {
@@ -212,7 +213,8 @@ void FunctionalHca::receive_response(const QpConfig& qp, const ParsedPacket& pac
   if (v.places && packet.has(Ext::Aeth)) take_credits(s, packet.aeth.msn, packet.aeth.syndrome);
   if (v.completes) {
     ++s.reads_placed;
-    answer_awaited(s, [&](u32 i) -> const SentMessage& { return sent_.message(qp.qpn, i); });
+    answer_awaited(
+        s, [&](u32 i) -> const SentMessage& { return sent_.message(connection_of(qp.qpn), i); });
   }
   act(qp.qpn, v);
 }
@@ -241,7 +243,7 @@ void FunctionalHca::act(u32 qpn, const AckVerdict& verdict) {
   }
   if (verdict.action == AckAction::Credits) return pump(qpn);
   const QpConfig& qp = contexts_.qps[qpn];
-  SendState& s = contexts_.send[qpn];
+  SendState& s = contexts_.send_of(qpn);
   const bool progress = verdict.psn != s.unacked_psn;
   if (verdict.implied) counts_.implied_nak(qp);
   apply(s, qp, verdict);
@@ -269,9 +271,9 @@ void FunctionalHca::act(u32 qpn, const AckVerdict& verdict) {
 // G12.2: completes the messages that are acknowledged to their end.
 void FunctionalHca::complete_sent(u32 qpn) {
   const QpConfig& qp = contexts_.qps[qpn];
-  SendState& s = contexts_.send[qpn];
+  SendState& s = contexts_.send_of(qpn);
   while (s.completed != s.started && sends(qp.state)) {
-    const SentMessage m = sent_.message(qpn, s.completed);
+    const SentMessage m = sent_.message(connection_of(qpn), s.completed);
     if (psn_distance(m.end_psn(), s.unacked_psn) < 0) return;
     Cqe cqe{};
     cqe.qpn = qpn, cqe.wqe_index = u16(s.completed++), cqe.byte_len = m.bytes;
@@ -285,7 +287,7 @@ void FunctionalHca::complete_sent(u32 qpn) {
 // an unreliable service goes on.
 void FunctionalHca::fail_send(u32 qpn, WcStatus status) {
   const QpConfig& qp = contexts_.qps[qpn];
-  SendState& s = contexts_.send[qpn];
+  SendState& s = contexts_.send_of(qpn);
   Cqe cqe{};
   cqe.qpn = qpn, cqe.status = status, cqe.wqe_index = u16(s.completed);
   if (s.completed++ == s.started) ++s.started;
@@ -304,7 +306,7 @@ void FunctionalHca::fail_unread(u32 qpn) {
 }
 
 void FunctionalHca::time_out(u32 qpn) {
-  SendState& s = contexts_.send[qpn];
+  SendState& s = contexts_.send_of(qpn);
   if (std::exchange(s.waits_rnr, false)) return pump(qpn);  // G8.2
   counts_.timeout(contexts_.qps[qpn]);
   act(qpn, judge_timeout(s));

@@ -90,7 +90,7 @@ void FunctionalHca::answer(const QpConfig& qp, const RequestVerdict& verdict,
 
 // G6.6, C9-217: receive WQEs were posted; the newest ACK again, with their number.
 void FunctionalHca::tell_credits(const QpConfig& qp) {
-  const u32 posted = contexts_.receive[qp.qpn].rq_posted;
+  const u32 posted = contexts_.receive_of(qp.qpn).rq_posted;
   ToldCredits& told = side(qp.qpn).told;
   if (!told.must_be_told_again(posted)) return;
   ExtHeaders ext;

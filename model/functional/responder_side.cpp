@@ -68,7 +68,7 @@ void FunctionalHca::notify_congestion(const QpConfig& qp, const ParsedPacket& pa
 // G29.3: work takes no time, but responses leave behind what came at once.
 u32 FunctionalHca::reads_unfinished(u32 qpn) {
   Side& s = side(qpn);
-  const u32 accepted = contexts_.receive[qpn].reads_accepted;
+  const u32 accepted = contexts_.receive_of(qpn).reads_accepted;
   if (std::exchange(s.row, row_) != row_) s.reads_finished = accepted;
   return accepted - s.reads_finished;
 }
@@ -76,8 +76,9 @@ u32 FunctionalHca::reads_unfinished(u32 qpn) {
 void FunctionalHca::receive_request(u32 qpn, const ParsedPacket& packet,
                                     std::span<const u8> frame) {
   const QpConfig& qp = contexts_.qps[qpn];
-  ReceiveState& state = contexts_.receive[qpn];
-  SharedQueue* const shared = qp.srqn ? contexts_.find_srq(qp.srqn) : nullptr;
+  ReceiveState& state = contexts_.receive_of(qpn);
+  const device::ReceiveQueue queue = contexts_.receive_queue_of(qp);
+  SharedQueue* const shared = contexts_.find_shared(queue);
   if (shared) look_at(state, *shared);
   RequestVerdict verdict =
       judge_request({packet, frame, qp, state, contexts_.find_region(remote_key(packet)),
@@ -100,7 +101,7 @@ void FunctionalHca::receive_request(u32 qpn, const ParsedPacket& packet,
       if (verdict.action == RequestAction::Fail) state.message = InMessage::None;
     }
     if (take_from(*shared, state, packet, qp, verdict, passed, effect))
-      raise(EventType::SrqLimitReached, qp.srqn);
+      raise(EventType::SrqLimitReached, queue.srqn());
     if (effect.takes_shared && verdict.action == RequestAction::Abandon)
       abandon_shared(qpn, state.shared_wqe, verdict.cause);
   }
@@ -136,16 +137,17 @@ void FunctionalHca::receive_request(u32 qpn, const ParsedPacket& packet,
 // What is delivered of a datagram begins with its network header.
 void FunctionalHca::receive_datagram(u32 qpn, ParsedPacket packet, std::span<const u8> frame) {
   const QpConfig& qp = contexts_.qps[qpn];
-  ReceiveState& state = contexts_.receive[qpn];
+  ReceiveState& state = contexts_.receive_of(qpn);
   RequestEffect header;
   std::copy(frame.begin(), frame.end(), datagram_.begin());
   prepend_header(datagram_.data(), packet, header);
   const RequestVerdict verdict = find_place(qpn, packet);
   count(qp, verdict);
   RequestEffect effect = apply(state, packet, qp, verdict);
-  SharedQueue* const shared = qp.srqn ? contexts_.find_srq(qp.srqn) : nullptr;
+  const device::ReceiveQueue queue = contexts_.receive_queue_of(qp);
+  SharedQueue* const shared = contexts_.find_shared(queue);
   if (shared && take_from(*shared, state, packet, qp, verdict, true, effect))
-    raise(EventType::SrqLimitReached, qp.srqn);
+    raise(EventType::SrqLimitReached, queue.srqn());
   effect.slid = header.slid, effect.sl = header.sl;
   if (qp.state == QpState::Rtr && take_established(state)) raise(EventType::CommEst, qpn);
   if (is_silent(verdict.action)) {
@@ -161,8 +163,8 @@ void FunctionalHca::receive_datagram(u32 qpn, ParsedPacket packet, std::span<con
 RequestVerdict FunctionalHca::find_place(u32 qpn, const ParsedPacket& packet) {
   const Service service = contexts_.qps[qpn].service;
   if (is_reliable(service)) return find_own_place(qpn, packet);
-  const ReceiveState& r = contexts_.receive[qpn];
-  if (!contexts_.qps[qpn].srqn && request::takes_receive_wqe(*packet.opcode) &&
+  const ReceiveState& r = contexts_.receive_of(qpn);
+  if (!uses_srq(contexts_.qps[qpn]) && request::takes_receive_wqe(*packet.opcode) &&
       r.rq_posted == r.rq_consumed)
     return on_service(kNoReceiveWqe, service);
   return on_service(find_own_place(qpn, packet), service);
@@ -179,7 +181,7 @@ RequestVerdict FunctionalHca::find_own_place(u32 qpn, const ParsedPacket& packet
         return v;
     return judge_scatter(side(qpn).scatter, side(qpn).received, packet.payload_bytes, qp, find);
   }
-  const ReceiveState& state = contexts_.receive[qpn];
+  const ReceiveState& state = contexts_.receive_of(qpn);
   if (!row.has(Ext::Reth) && write_key_is_gone(find(state.write_rkey), state, accessor_of(qp)))
     return kKeyGone;
   return {};
@@ -187,10 +189,12 @@ RequestVerdict FunctionalHca::find_own_place(u32 qpn, const ParsedPacket& packet
 
 RequestVerdict FunctionalHca::read_receive_wqe(u32 qpn) {
   const QpConfig& qp = contexts_.qps[qpn];
-  const u32 index = qp.srqn ? contexts_.srqs[qp.srqn].head() : contexts_.receive[qpn].rq_consumed;
+  const device::ReceiveQueue queue = contexts_.receive_queue_of(qp);
+  const SharedQueue* const shared = contexts_.find_shared(queue);
+  const u32 index = shared ? shared->head() : contexts_.receive_of(qpn).rq_consumed;
   std::array<u8, kReceiveWqeBytes> raw;
   if (!io_.read(qp.rq.slot(index), raw)) {
-    if (qp.srqn) fail_shared(qp.srqn);
+    if (shared) fail_shared(queue.srqn());
     return kUnreadableReceiveWqe;
   }
   const auto wqe = decode<ReceiveWqe>(raw.data());
@@ -271,21 +275,21 @@ void FunctionalHca::fail_invalidate(u32 qpn, const RequestEffect& effect) {
 // flushed.
 void FunctionalHca::fail_receive(u32 qpn, const ParsedPacket& packet, const RequestVerdict& v) {
   const FailureRow failure = failure_of(v.cause);
-  ReceiveState& r = contexts_.receive[qpn];
+  ReceiveState& r = contexts_.receive_of(qpn);
   contexts_.qps[qpn].state = QpState::Error;
   r.nak_sent = false;
   const bool takes = failure_takes_receive_wqe(contexts_.qps[qpn], packet, v);
   if (takes || holds_receive_wqe(contexts_.qps[qpn], r)) {
-    r.rq_consumed += takes && !contexts_.qps[qpn].srqn;
+    r.rq_consumed += takes && !uses_srq(contexts_.qps[qpn]);
     r.message = InMessage::None;
     Cqe cqe{};
     cqe.opcode = CqeOpcode::Receive, cqe.status = failure.status;
     cqe.qpn = qpn;
-    cqe.wqe_index = u16(contexts_.qps[qpn].srqn ? r.shared_wqe : r.rq_consumed - 1);
+    cqe.wqe_index = u16(uses_srq(contexts_.qps[qpn]) ? r.shared_wqe : r.rq_consumed - 1);
     complete(contexts_.qps[qpn].receive_cq, cqe);
   } else {
     const bool named = names_receive_wqe(v.cause);
-    const u32 index = contexts_.qps[qpn].srqn ? r.shared_wqe : r.rq_consumed;
+    const u32 index = uses_srq(contexts_.qps[qpn]) ? r.shared_wqe : r.rq_consumed;
     raise(kAsyncEq, {failure.event, qpn, false, named ? u16(index) : u16{0}});
   }
   enter_error(qpn);

@@ -115,6 +115,6 @@ QueueState plan_queue_state(const JsonAt& state, Service service, const QpAttrib
 
 void put_queue_state(const QueueState& state, device::Contexts& contexts, u32 qpn) {
   for (const QueueStateValue& v : state)
-    v.row->put(contexts.send[qpn], contexts.receive[qpn], v.value);
+    v.row->put(contexts.send_of(qpn), contexts.receive_of(qpn), v.value);
 }
 }  // namespace hca::testbench

@@ -197,7 +197,7 @@ u32 ContextCache::choose_for_wqe(u64 number) {
 
 // It was begun, and is not completed; or it waits for its turn to begin.
 bool ContextCache::is_outstanding(u64 wqe) const {
-  const SendState& s = contexts_.send[qpn_of_wqe(wqe)];
+  const SendState& s = contexts_.send_of(qpn_of_wqe(wqe));
   return std::int32_t(index_of_wqe(wqe) - s.completed) >= 0;
 }
 

@@ -86,13 +86,13 @@ void note_batch(const device::Contexts& contexts, ReceiveBatch* const& batch,
 // One that nobody waits for needs nothing: it is dropped.
 void note_response(const device::Contexts& contexts, const Acknowledgement& response,
                    ContextGate<Acknowledgement>& gate) {
-  const SendState& s = contexts.send[response.qpn];
+  const SendState& s = contexts.send_of(response.qpn);
   const auto need = [&](u32 index) {
     gate.need(ContextKind::Wqe, wqe_number(response.qpn, index));
   };
   if (response.packet && response::awaits_response(s))
     for (u32 index = s.awaited; index != s.started; ++index) {
-      const SentMessage& m = contexts.message(response.qpn, index);
+      const SentMessage& m = contexts.message(contexts.connection_of(response.qpn), index);
       if (!has_response(m.answer) || psns_between(m.first_psn, response.psn) >= m.packets) continue;
       need(index);
       break;
@@ -104,7 +104,7 @@ void note_response(const device::Contexts& contexts, const Acknowledgement& resp
   // A NAK acknowledges what is in front of its PSN.
   const u32 not_acked = syndrome_kind(response.syndrome) == SyndromeKind::Ack ? 0 : 1;
   for (; next != s.started; ++next) {
-    const SentMessage& m = contexts.message(response.qpn, next);
+    const SentMessage& m = contexts.message(contexts.connection_of(response.qpn), next);
     const u32 behind = psns_between(m.first_psn, response.psn);
     if (behind >= kPsnWindow || behind + 1 < m.packets + not_acked) return;
     if (!has_response(m.answer)) need(next);

@@ -29,8 +29,8 @@ class Image {
 
 void write_qp(const device::Contexts& c, u64 number, Image image) {
   const QpConfig& qp = c.qps[number];
-  const SendState& s = c.send[number];
-  const ReceiveState& r = c.receive[number];
+  const SendState& s = c.send_of(number);
+  const ReceiveState& r = c.receive_of(number);
   image.put(u8(qp.allocated), u8(qp.state), u8(qp.service), qp.port, qp.qpn, qp.pd, qp.send_cq,
             qp.receive_cq, qp.dest_qpn, qp.qkey, qp.srqn, qp.path_mtu, qp.sq.address,
             qp.rq.address);
@@ -66,8 +66,7 @@ void write_image(const device::Contexts& c, ContextKind kind, u64 number, u8 log
   const Image image(out);
   switch (kind) {
     case ContextKind::Qp:
-      if (number < std::min({c.qps.size(), c.send.size(), c.receive.size()}))
-        write_qp(c, number, image);
+      if (number < c.qps.size()) write_qp(c, number, image);
       break;
     case ContextKind::Cq:
       if (number < c.cqs.size()) write_cq(c.cqs[number], image);

@@ -134,7 +134,7 @@ inline void PortReceive::route(Packet* p, const QpConfig& qp, Cycle checked) {
     if (qp.state == QpState::Rtr && responder_.take_established(p->qpn)) [[unlikely]]
       establish(p->qpn);
     // A WQE of an SRQ cannot be put back: responder_execute ends it (G9.2).
-    if (silent && !qp.srqn) [[unlikely]]
+    if (silent && !uses_srq(qp)) [[unlikely]]
       return PacketPool::give_back(p);
     return ports.requests_out->push(p, 1, at - now() - 1);
   }

@@ -49,7 +49,7 @@ inline bool is_to_group(const Packet& p) {
 inline bool PortTransmit::stopped(const Packet& p) const {
   const bool response = !p.is_request && p.buffers;
   return response && contexts &&
-         !proto::may_respond(contexts->qps[p.qpn], contexts->receive[p.qpn]);
+         !proto::may_respond(contexts->qps[p.qpn], contexts->receive_of(p.qpn));
 }
 
 // The cycle of the first bit on the wire, less the latencies, of a packet that enters icrc_unit

@@ -45,7 +45,7 @@ static_assert(std::ranges::all_of(kRequestRules, [](const RequestRule& rule) {
 
 [[gnu::hot]] Cycle ResponderCheck::check(Packet& p, Cycle now, Cycle at) {
   const QpConfig& qp = context_.contexts.qps[p.qpn];
-  ReceiveState& state = receive_[p.qpn];
+  ReceiveState& state = receive_[connection_of(p.qpn)];
   const u32 key = remote_key(p.parsed);
   if (p.qpn >= written_.size()) [[unlikely]]
     grow(p.qpn);
@@ -57,13 +57,15 @@ static_assert(std::ranges::all_of(kRequestRules, [](const RequestRule& rule) {
   if (key) ready = protection_.look_up(key_port_, ready, key);
   const Cycle out = std::max(stage_.enter(ready), last_out_ + 1);
   written_[p.qpn] = last_out_ = out;
-  SharedQueue* const shared = qp.srqn ? srqs_.find(qp.srqn) : nullptr;
+  const device::ReceiveQueue queue = context_.contexts.receive_queue_of(qp);
+  p.receive_queue = queue;
+  SharedQueue* const shared = queue.is_shared() ? srqs_.find(queue.srqn()) : nullptr;
   const RequestView view{p.parsed,    {p.frame(), p.frame_bytes}, qp,
                          state,       region_of(p.parsed, key),   reads_unfinished(p.qpn, now),
                          &attributes_};
   if (stand_in ? check_by(view, p, shared)
                : check_request(view, state, shared, p.verdict, p.effect))
-    below_limit = qp.srqn;
+    below_limit = queue.srqn();
   if (p.verdict.action == RequestAction::Repeat) [[unlikely]]
     limit_repeated_read(p.effect, qp, state.epsn);
   count(p.verdict.cause);
@@ -87,7 +89,7 @@ inline const Region* ResponderCheck::region_of(const ParsedPacket& packet, u32 k
 
 [[gnu::cold]] bool ResponderCheck::check_by(const RequestView& view, Packet& p,
                                             SharedQueue* shared) {
-  ReceiveState& state = receive_[p.qpn];
+  ReceiveState& state = receive_[connection_of(p.qpn)];
   CheckedRequest checked;
   ResponderCheckItem item{.packet = &view.packet,
                           .frame = view.frame,
@@ -108,7 +110,7 @@ inline const Region* ResponderCheck::region_of(const ParsedPacket& packet, u32 k
 [[gnu::noinline]] void ResponderCheck::grow(u32 qpn) { written_.resize(qpn + 1 + qpn / 2); }
 
 inline u32 ResponderCheck::reads_unfinished(u32 qpn, Cycle now) const {
-  const u32 accepted = receive_[qpn].reads_accepted;
+  const u32 accepted = receive_[connection_of(qpn)].reads_accepted;
   return accepted ? accepted - (*reads_finished)[qpn].seen(now) : 0;
 }
 

@@ -53,7 +53,7 @@ class ResponderCheck {
 
   // A doorbell: the receive WQEs posted up to now, counted without end.
   u32 post(u32 qpn, u16 producer) {
-    u32& posted = receive_[qpn].rq_posted;
+    u32& posted = receive_[connection_of(qpn)].rq_posted;
     return posted = proto::widen_index(posted, producer);
   }
   // The same of an SRQ, if there is one.
@@ -62,9 +62,10 @@ class ResponderCheck {
     if (queue) queue->posted = proto::widen_index(queue->posted, producer);
   }
   // True once: the first request came in RTR.
-  bool take_established(u32 qpn) { return proto::take_established(receive_[qpn]); }
+  bool take_established(u32 qpn) { return proto::take_established(receive_[connection_of(qpn)]); }
 
  private:
+  device::Connection connection_of(u32 qpn) const { return context_.contexts.connection_of(qpn); }
   void grow(u32 qpn);
   Cycle wait_for(Cycle ready, u32 qpn);
   void count(proto::RequestCause cause);

@@ -50,8 +50,12 @@ struct alignas(64) QpConfig {
 };
 
 inline Accessor accessor_of(const QpConfig& qp) { return {qp.pd, qp.qpn}; }
+// The WQEs of its requests are those of an SRQ.
+inline bool uses_srq(const QpConfig& qp) { return qp.srqn; }
 // Of the buffers of receive WQEs (SRQ-4).
-inline Accessor receiver_of(const QpConfig& qp) { return {qp.srqn ? qp.srq_pd : qp.pd, qp.qpn}; }
+inline Accessor receiver_of(const QpConfig& qp) {
+  return {uses_srq(qp) ? qp.srq_pd : qp.pd, qp.qpn};
+}
 // G19.1: that its datagrams carry, and that a controlled Q_Key of a work request stands for.
 inline u32 own_qkey(const QpConfig& qp) { return qp.qpn == kQp1 ? kQp1Qkey : qp.qkey; }
 // G22.4.

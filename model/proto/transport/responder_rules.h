@@ -171,7 +171,7 @@ inline bool shared_queue_failed(const RequestView& v) {
   return v.state.shared_failed && takes_receive_wqe(*v.packet.opcode);
 }
 // Without answers, of an SRQ: its WQEs are taken as they come (G23.1).
-inline bool lacks_shared_wqe(const RequestView& v) { return v.qp.srqn && no_receive_wqe(v); }
+inline bool lacks_shared_wqe(const RequestView& v) { return uses_srq(v.qp) && no_receive_wqe(v); }
 inline bool too_long(u32 dma_len) { return dma_len > (u32{1} << 31); }
 // T7-l1 to T7-l3, T7-l8.
 [[gnu::always_inline]] inline bool bad_length(const RequestView& v) {

@@ -89,7 +89,9 @@ inline WcStatus flush_status() { return WcStatus::WrFlushErr; }
 inline bool makes_receive_cqe(const OpcodeRow& row) { return row.ends_receive(); }
 
 // G23.2: whether receive WQEs are posted to it, and not to an SRQ or nowhere.
-inline bool has_receive_queue(const QpConfig& qp) { return takes_receives(qp.state) && !qp.srqn; }
+inline bool has_receive_queue(const QpConfig& qp) {
+  return takes_receives(qp.state) && !uses_srq(qp);
+}
 
 // ---- Receive WQEs
 inline bool receive_wqe_is_good(const ReceiveWqe& wqe, u32 index, u32 stride) {
@@ -248,7 +250,7 @@ constexpr bool names_receive_wqe(RequestCause cause) {
 // the packet came so far as to take one (after RuleStage::Resource).
 // Without answers a WQE counts when its message ends (take_receive): none is held, but of an SRQ.
 inline bool holds_receive_wqe(const QpConfig& qp, const ReceiveState& s) {
-  return s.message == InMessage::Send && (qp.reliable || qp.srqn);
+  return s.message == InMessage::Send && (qp.reliable || uses_srq(qp));
 }
 inline bool failure_takes_receive_wqe(const QpConfig& qp, const ParsedPacket& packet,
                                       const RequestVerdict& v) {
@@ -256,7 +258,7 @@ inline bool failure_takes_receive_wqe(const QpConfig& qp, const ParsedPacket& pa
   if (v.cause == RequestCause::SharedQueueFailed) return false;
   if (!qp.reliable)
     return packet.opcode->operation == Operation::Send && v.cause != RequestCause::NoReceiveWqe &&
-           (!qp.srqn || request::takes_receive_wqe(*packet.opcode));
+           (!uses_srq(qp) || request::takes_receive_wqe(*packet.opcode));
   const bool behind_resource =
       v.cause != RequestCause::BadSequence && v.cause != RequestCause::Unsupported;
   return packet.opcode && behind_resource && request::takes_receive_wqe(*packet.opcode);

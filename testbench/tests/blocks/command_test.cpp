@@ -62,7 +62,9 @@ TEST_CASE("of a fault of an SRQ the queue pair enters Error a cycle later", "[co
   contexts.srqs[1].allocated = true, contexts.qps[1].srqn = 1;
   chip.domain.run_until(2000);  // the host has nothing to do
   chip.responder_execute.ports.faults_out->push(
-      Fault{.qpn = 1, .event = proto::EventType::QpFatal, .fails_shared = true});
+      Fault{.qpn = 1,
+            .event = proto::EventType::QpFatal,
+            .failed_queue = contexts.receive_queue_of(contexts.qps[1])});
   Cycle failed = 0, error = 0;
   for (Cycle at = 2000; at < 2100; ++at) {
     chip.domain.run_until(at + 1);

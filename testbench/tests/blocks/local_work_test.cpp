@@ -38,7 +38,7 @@ TEST_CASE("a Local Invalidate in the stream takes no PSN and completes in order"
   CHECK(region.state == KeyState::Free);
   REQUIRE(pair.a.sent_frames.size() == 2);
   CHECK(pair.a.sent_frames[1].second == pair.a.sent_frames[0].second + 1);
-  CHECK(contexts(pair).send[1].ssn == 2);
+  CHECK(contexts(pair).send_of(1).ssn == 2);
 }
 
 // It begins in cycle n, in which the second WRITE would begin without it; `command` sees it in n +

@@ -78,8 +78,9 @@ TEST_CASE("a packet that comes through another port than its queue pair's is dro
   pair.a.host.plan = {message(1, 0, 64)};
   const auto state = [&](Pair::Side& side) {
     const device::Contexts& c = side.chip.contexts;
-    return std::array<u32, 6>{c.receive[1].epsn,     c.receive[1].msn,    c.receive[1].rq_consumed,
-                              c.send[1].unacked_psn, c.send[1].completed, u32(c.qps[1].state)};
+    return std::array<u32, 6>{c.receive_of(1).epsn,        c.receive_of(1).msn,
+                              c.receive_of(1).rq_consumed, c.send_of(1).unacked_psn,
+                              c.send_of(1).completed,      u32(c.qps[1].state)};
   };
   const auto receiver_before = state(pair.b);
   pair.advance(20'000);

@@ -31,21 +31,36 @@ static_assert(!std::is_constructible_v<PortCounts, const Contexts&>);
 static_assert(!std::is_constructible_v<SentMessages, const Contexts&>);
 // The Writer of one table is none of another, though their entries are of one type.
 static_assert(!std::is_convertible_v<CompletionRings, EventRings>);
+
+// Only Contexts make a handle: a QPN or an SRQN is none, and finds no state by itself.
+template <class Handle>
+constexpr bool is_given_out =
+    !std::is_constructible_v<Handle, u32> && !std::is_convertible_v<u32, Handle> &&
+    std::is_copy_constructible_v<Handle>;
+static_assert(is_given_out<Connection> && !std::is_default_constructible_v<Connection>);
+static_assert(is_given_out<ReceiveQueue>);
+template <class Table, class Key>
+concept IsFoundBy = requires(Table table, Key key) {
+  table[key];
+};
+static_assert(IsFoundBy<SendStates, Connection> && !IsFoundBy<SendStates, u32> &&
+              !IsFoundBy<decltype(C::send), u32> && !IsFoundBy<decltype(C::receive), u32> &&
+              !IsFoundBy<decltype(C::sent), u32>);
 }  // namespace
 
 TEST_CASE("what a Writer changes, all readers of the device see", "[device]") {
   Contexts contexts;
-  contexts.send.resize(2), contexts.sent.resize(2);
-  contexts.sent[1].resize(4);
+  const Connection connection = contexts.connection_of(1);
+  contexts.send.make(connection), contexts.sent.make(connection).resize(4);
   contexts.srqs.resize(2), contexts.srqs[1].allocated = true;
   const SendStates send(contexts);
   const SharedQueues srqs(contexts);
-  send[1].started = 7;
-  SentMessages(contexts).message(1, 6).packets = 3;
+  send[connection].started = 7;
+  SentMessages(contexts).message(connection, 6).packets = 3;
   srqs.find(1)->taken = 5;
   const Contexts& reader = contexts;
-  CHECK(reader.send[1].started == 7);
-  CHECK(reader.message(1, 2).packets == 3);  // modulo the queue's size
+  CHECK(reader.send_of(1).started == 7);
+  CHECK(reader.message(connection, 2).packets == 3);  // modulo the queue's size
   CHECK(reader.find_srq(1)->taken == 5);
   CHECK_FALSE(srqs.find(0));
   CHECK_FALSE(srqs.find(2));

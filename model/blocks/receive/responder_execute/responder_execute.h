@@ -221,6 +221,7 @@ class ResponderExecute : public engine::Block {
     proto::ToldCredits told;
   };
 
+  device::Connection connection_of(u32 qpn) const { return contexts_.connection_of(qpn); }
   // responder_execute.cpp: requests
   void serve_ports();
   void serve_several();
@@ -243,7 +244,7 @@ class ResponderExecute : public engine::Block {
   void abandon(Packet* p, Queue& q);
   // WQEs of an SRQ are counted by responder_check.
   bool counts_itself(const Packet& p) const {
-    return p.effect.unreliable && !contexts_.qps[p.qpn].srqn;
+    return p.effect.unreliable && !p.receive_queue.is_shared();
   }
   // responder_shared.cpp: WQEs of an SRQ
   void lose(const Packet& p, const Queue& q);

@@ -45,7 +45,7 @@ void ResponderExecute::refuse(Packet* p, const RequestVerdict& verdict) {
   p->verdict = on_service(verdict, contexts_.qps[p->qpn].service);
   if (is_silent(p->verdict.action)) {
     const bool takes = request::takes_receive_wqe(*p->parsed.opcode);
-    if (contexts_.qps[p->qpn].srqn) {
+    if (p->receive_queue.is_shared()) {
       if (takes || q.wqe_open) end_shared(*p, q, status_of_abandoned(verdict.cause));
     } else if (takes) {
       q.next_wqe = p->effect.receive_wqe, q.wqe_open = false;
@@ -66,8 +66,8 @@ void ResponderExecute::refuse(Packet* p, const RequestVerdict& verdict) {
   outcome.completed.cqe.opcode = CqeOpcode::Receive;
   outcome.completed.cqe.status = failure.status;
   outcome.fault = fault_of(*p, !outcome.completes, failure.event);
-  outcome.fault.fails_shared =
-      p->effect.takes_shared && verdict.cause == RequestCause::UnreadableReceiveWqe;
+  if (p->effect.takes_shared && verdict.cause == RequestCause::UnreadableReceiveWqe)
+    outcome.fault.failed_queue = p->receive_queue;
   PacketPool::give_back(p);
 }
 

@@ -145,7 +145,7 @@ bool ResponderExecute::unpark() {
 }
 
 void ResponderExecute::end_wqe_wait(u32 qpn, Queue& q) {
-  u64& waits = contexts_.qps[qpn].srqn ? counters.waits_shared_wqes : counters.waits_wqes;
+  u64& waits = uses_srq(contexts_.qps[qpn]) ? counters.waits_shared_wqes : counters.waits_wqes;
   waits += now() - std::exchange(q.wqe_since, kNever);
 }
 
@@ -163,9 +163,9 @@ void ResponderExecute::enter_error(u32 qpn) {
   Queue& q = queues_[qpn];
   if (q.flushing) return;
   q.failed = q.flushing = true;
-  const bool shared = contexts_.qps[qpn].srqn;
+  const bool shared = uses_srq(contexts_.qps[qpn]);
   if (shared && q.wqe_open) q.next_wqe = q.open_wqe + 1;  // all that is left to flush here
-  q.posted = shared ? q.next_wqe : receive_[qpn].rq_posted;
+  q.posted = shared ? q.next_wqe : receive_[connection_of(qpn)].rq_posted;
   unpark_later(qpn, q);
   if (q.reading) q.reading->effect.packets = q.reading->asked;  // no response begins any more
   list(qpn, q);
@@ -180,10 +180,10 @@ void ResponderExecute::flush() {
     const u32 qpn = flushes_.front();
     Queue& q = queues_[qpn];
     if (!q.flushing || (q.next_wqe == q.posted && !q.wqe_open)) {
-      if (q.flushing && contexts_.qps[qpn].srqn) {
+      if (q.flushing && uses_srq(contexts_.qps[qpn])) {
         if (!tell_last(qpn)) return;
       } else if (q.flushing) {
-        receive_[qpn].rq_consumed = q.next_wqe;
+        receive_[connection_of(qpn)].rq_consumed = q.next_wqe;
       }
       flushes_.pop();
       continue;

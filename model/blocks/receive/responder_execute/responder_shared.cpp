@@ -30,7 +30,7 @@ void ResponderExecute::end_broken(Packet* p, Queue& q) {
 
 // The rest of the message takes no WQE, if responder_check has not seen any of it.
 void ResponderExecute::end_message(const Packet& p) {
-  ReceiveState& r = receive_[p.qpn];
+  ReceiveState& r = receive_[connection_of(p.qpn)];
   if (r.epsn == psn_add(p.psn, 1)) r.message = InMessage::None;
 }
 
@@ -55,7 +55,7 @@ bool ResponderExecute::flush_lost() {
 // G20.4: all WQEs that the queue pair took have ended; false: not yet, or there is no room.
 bool ResponderExecute::tell_last(u32 qpn) {
   const Queue& q = queues_[qpn];
-  ReceiveState& r = receive_[qpn];
+  ReceiveState& r = receive_[connection_of(qpn)];
   if (r.last_wqe_told) return true;
   if (q.taken != r.shared_taken || q.parked_head || q.first || !lost_.empty() ||
       !ports.completions_out->can_push())

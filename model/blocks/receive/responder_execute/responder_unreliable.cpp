@@ -42,7 +42,7 @@ bool ResponderExecute::lacks_wqe(const Packet& p, const Queue& q) {
 }
 
 void ResponderExecute::complete_unreliable(const Packet& p, const Queue& q, Cqe& cqe) {
-  if (counts_itself(p)) receive_[p.qpn].rq_consumed = q.next_wqe;
+  if (counts_itself(p)) receive_[connection_of(p.qpn)].rq_consumed = q.next_wqe;
   const QpConfig& qp = contexts_.qps[p.qpn];
   if (qp.service == Service::Ud)
     tell_datagram(cqe, p.parsed, p.effect, qp, contexts_.ports[port_of(qp)]);

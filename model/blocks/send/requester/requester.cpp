@@ -68,7 +68,7 @@ void Requester::accept_next_turn() {
 void Requester::accept_turn(Turn* turn) {
   if (turn->flush) return flushing_.push(turn);
   Lane& lane = lanes_[turn->qpn];
-  if (turn->epoch != send_[turn->qpn].epoch) return release(turn);
+  if (turn->epoch != send_[connection_of(turn->qpn)].epoch) return release(turn);
   turn->next = nullptr;
   if (lane.head)
     lane.tail->next = turn;
@@ -150,24 +150,24 @@ inline bool Requester::cut(u32 qpn, Lane& lane) {
 
 // The first packet of its message is on the way to find out whether there is a receive WQE.
 bool Requester::waits_for_probe(u32 qpn, const Lane& lane) const {
-  const SendState& s = send_[qpn];
+  const SendState& s = send_[connection_of(qpn)];
   return probes(s, contexts_.qps[qpn], *lane.message, lane.index + 1 == s.started);
 }
 
 // A WQE that was begun needs no repetition. One that is completed may have been fetched when the
 // host had used its slot for another.
 bool Requester::is_acknowledged(u32 qpn, u32 index) {
-  const SendState& s = send_[qpn];
+  const SendState& s = send_[connection_of(qpn)];
   if (index == s.started) return false;
   return index - s.completed >= s.started - s.completed ||
-         psn_distance(sent_.message(qpn, index).end_psn(), s.send_psn) >= 0;
+         psn_distance(sent_.message(connection_of(qpn), index).end_psn(), s.send_psn) >= 0;
 }
 
 // Opens the WQE at the front of the lane: a new message gets its PSNs, a repeated one begins where
 // go-back-N left it.
 bool Requester::begin(u32 qpn, Lane& lane, const Turn& turn) {
   const QpConfig& qp = contexts_.qps[qpn];
-  SendState& s = send_[qpn];
+  SendState& s = send_[connection_of(qpn)];
   const u32 index = turn.first + lane.at;
   if (is_acknowledged(qpn, index)) {  // while it waited to be repeated
     finish_wqe(qpn, lane);
@@ -186,7 +186,7 @@ bool Requester::begin(u32 qpn, Lane& lane, const Turn& turn) {
     if (!lane.waits_to_fail) fail(qpn, index, status);
     return false;
   }
-  SentMessage& m = sent_.message(qpn, index);
+  SentMessage& m = sent_.message(connection_of(qpn), index);
   if (index == s.started) {
     const SendWait wait =
         send_wait(s, qp, lane.wqe, psns_of_message(row_of(lane.wqe), bytes, qp.path_mtu));
@@ -258,7 +258,7 @@ RequesterHold Requester::hold(u32 qpn) const {
   h.timer_runs = timers_.runs(qpn);
   if (!h.has_wqe || h.listed) return h;
   const QpConfig& qp = contexts_.qps[qpn];
-  const SendState& s = send_[qpn];
+  const SendState& s = send_[connection_of(qpn)];
   h.probes = lane->sending;
   if (lane->sending || !must_wait(s, qp, lane->wqe, 1)) return h;
   h.waits_data =
@@ -272,7 +272,7 @@ RequesterHold Requester::hold(u32 qpn) const {
 void Requester::build(Packet& p, u32 qpn, Lane& lane, CutPacket& cut) {
   const QpConfig& qp = contexts_.qps[qpn];
   SentMessage& m = *lane.message;
-  const SendState& s = send_[qpn];
+  const SendState& s = send_[connection_of(qpn)];
   PacketPlan plan = plan_packet(qp, lane.wqe, m, lane.packet);
   m.resumed |= m.answer == Answer::Read && lane.packet;
   plan.ack_requested |= !lane.packet && probes(s, qp, m, lane.index + 1 == s.started);
@@ -311,7 +311,7 @@ void Requester::repeat_lone(Packet& p, const Lane& lane, CutPacket& cut) {
 
 inline void Requester::send_packet(u32 qpn, Lane& lane) {
   const QpConfig& qp = contexts_.qps[qpn];
-  SendState& s = send_[qpn];
+  SendState& s = send_[connection_of(qpn)];
   SentMessage& m = *lane.message;
   Packet* p = pool_.take();
   CutPacket cut;

@@ -176,6 +176,7 @@ class Requester : public engine::Block {
     Cycle waits_since = 0, rnr_since = 0;
   };
 
+  device::Connection connection_of(u32 qpn) const { return contexts_.connection_of(qpn); }
   // requester.cpp: work requests to packets
   void come_back();
   bool gather();

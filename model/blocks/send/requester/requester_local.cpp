@@ -37,14 +37,16 @@ void Requester::go_on(u32 qpn, WcStatus status) {
 void Requester::end_local(u32 qpn, u32 life, u32 index) {
   Lane& lane = lanes_[qpn];
   if (lane.life != life || lane.in_error) return;
-  sent_.message(qpn, index).placed = true;
+  sent_.message(connection_of(qpn), index).placed = true;
   queue_completion(qpn, lane);
   self.wake(now() + 1);
 }
 
 // One that was refused fails when those in front of it are done (C9-209).
 void Requester::fail_refused(u32 qpn, Lane& lane) {
-  if (lane.local_status == WcStatus::Success || send_[qpn].completed != lane.local_index) return;
+  if (lane.local_status == WcStatus::Success ||
+      send_[connection_of(qpn)].completed != lane.local_index)
+    return;
   lane.waits_local = false;
   fail(qpn, lane.local_index, lane.local_status);
 }

@@ -24,14 +24,14 @@ PsnKind kind_of(const SentMessage& m) {
 
 void Requester::start(u32 qpn) {
   if (!psn_stand_in) return;
-  SendPsns& s = send_[qpn];
+  SendPsns& s = send_[connection_of(qpn)];
   s = {};  // nothing is left of what `command` has set
   step_by(qpn, s, {.step = PsnStep::Start, .psn = contexts_.qps[qpn].sq_psn});
 }
 
 [[gnu::cold]] void Requester::begin_by(u32 qpn, const SendPsns& before, SentMessage& m) {
   if (!m.packets) return;  // work that sends none
-  SendPsns& s = send_[qpn];
+  SendPsns& s = send_[connection_of(qpn)];
   s = before;
   const PsnAnswer a =
       step_by(qpn, s, {.step = PsnStep::Message, .kind = kind_of(m), .byte_len = m.bytes});
@@ -40,7 +40,7 @@ void Requester::start(u32 qpn) {
 
 // True: it is sent for the first time. `index`: PSNs of the message in front of the packet.
 [[gnu::cold]] bool Requester::send_by(u32 qpn, const SentMessage& m, u32 index) {
-  return !step_by(qpn, send_[qpn],
+  return !step_by(qpn, send_[connection_of(qpn)],
                   {.step = PsnStep::Packet,
                    .kind = kind_of(m),
                    .psn = m.first_psn,
@@ -56,7 +56,7 @@ void Requester::start(u32 qpn) {
     request = {.step = PsnStep::Timeout};
   else if (goes_back)
     request = {.step = PsnStep::GoBack, .psn = v.psn};
-  SendPsns& s = send_[qpn];
+  SendPsns& s = send_[connection_of(qpn)];
   s = before;
   step_by(qpn, s, request);
 }

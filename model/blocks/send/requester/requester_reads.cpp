@@ -18,13 +18,13 @@ void Requester::keep_buffers(u32 index, Lane& lane) {
 
 // The oldest READ or ATOMIC that is not answered.
 const SentMessage* Requester::awaited(u32 qpn) {
-  const SendState& s = send_[qpn];
-  return response::awaits_response(s) ? &sent_.message(qpn, s.awaited) : nullptr;
+  const SendState& s = send_[connection_of(qpn)];
+  return response::awaits_response(s) ? &sent_.message(connection_of(qpn), s.awaited) : nullptr;
 }
 
 // A READ response or an ATOMIC Acknowledge.
 void Requester::take_response(const Acknowledgement& a, const QpConfig& qp) {
-  SendState& s = send_[a.qpn];
+  SendState& s = send_[connection_of(a.qpn)];
   Lane& lane = lanes_[a.qpn];
   Packet* p = a.packet;
   ResponseVerdict v = judge_response(s, qp, awaited(a.qpn), p->parsed);
@@ -39,7 +39,8 @@ void Requester::take_response(const Acknowledgement& a, const QpConfig& qp) {
   if (p->parsed.has(Ext::Aeth)) take_credits(s, a.msn, a.syndrome);
   ++counters.responses;
   if (v.completes)
-    answer_awaited(s, [&](u32 i) -> const SentMessage& { return sent_.message(a.qpn, i); });
+    answer_awaited(
+        s, [&](u32 i) -> const SentMessage& { return sent_.message(connection_of(a.qpn), i); });
   if (!bytes) {
     mark_placed(a.qpn, lane.awaited.pop().index);
     PacketPool::give_back(p);
@@ -108,8 +109,8 @@ void Requester::take_placed() {
 }
 
 void Requester::mark_placed(u32 qpn, u32 index) {
-  sent_.message(qpn, index).placed = true;
-  ++send_[qpn].reads_placed;
+  sent_.message(connection_of(qpn), index).placed = true;
+  ++send_[connection_of(qpn)].reads_placed;
 }
 
 Dma::Client Requester::response_client() {

@@ -30,7 +30,7 @@ void Requester::acknowledge() {
     if (placing_.packet) ports.responses_out->wake_when_free();
     return;
   }
-  SendState& s = send_[a.qpn];
+  SendState& s = send_[connection_of(a.qpn)];
   const AckVerdict v = judge_ack(s, *qp, awaited(a.qpn), a.psn, a.syndrome, a.payload_bytes);
   if (v.action != AckAction::Drop) take_credits(s, a.msn, a.syndrome);
   act(a.qpn, v);
@@ -45,7 +45,7 @@ void Requester::take_sent() {
   const QpConfig* qp = contexts_.find_qp(sent.qpn);
   Lane& lane = lanes_[sent.qpn];
   if (!qp || !sends(qp->state) || lane.in_error || sent.life != lane.life) return;
-  SendState& s = send_[sent.qpn];
+  SendState& s = send_[connection_of(sent.qpn)];
   if (psn_stand_in)
     step_by(sent.qpn, s, {.step = PsnStep::Acknowledge, .psn = psn_sub(sent.next_psn, 1)});
   else
@@ -59,7 +59,7 @@ void Requester::expire() {
   const u32 qpn = timers_.due(now(), again);
   if (again != kNever) wake_at(std::max(again, now() + 1));
   if (qpn == Timers::kNone) return;
-  SendState& s = send_[qpn];
+  SendState& s = send_[connection_of(qpn)];
   if (std::exchange(s.waits_rnr, false)) {
     end_rnr(lanes_[qpn]);
     return notes_.push({NoteKind::Resume, qpn, 0, 0});
@@ -72,7 +72,7 @@ void Requester::expire() {
 void Requester::act(u32 qpn, const AckVerdict& v) {
   if (v.action == AckAction::Drop) return;
   const QpConfig& qp = contexts_.qps[qpn];
-  SendState& s = send_[qpn];
+  SendState& s = send_[connection_of(qpn)];
   Lane& lane = lanes_[qpn];
   if (v.action == AckAction::Credits) return activate(qpn, lane);
   if (lane.in_error) return;
@@ -99,7 +99,8 @@ void Requester::act(u32 qpn, const AckVerdict& v) {
     }
     case AckAction::Fail:
       fail(qpn,
-           wqe_of_psn(s.completed, s.started, v.psn, [&](u32 i) { return sent_.message(qpn, i); }),
+           wqe_of_psn(s.completed, s.started, v.psn,
+                      [&](u32 i) { return sent_.message(connection_of(qpn), i); }),
            v.status);
       break;
     default:
@@ -111,13 +112,13 @@ void Requester::act(u32 qpn, const AckVerdict& v) {
 
 // What was fetched is stale, the scheduler fetches again from the WQE that holds `psn`.
 void Requester::go_back(u32 qpn, u32 psn, NoteKind kind) {
-  SendState& s = send_[qpn];
+  SendState& s = send_[connection_of(qpn)];
   s.go_back(psn);
   ++s.epoch;
   timers_.clear(qpn);
   drop_turns(qpn, lanes_[qpn]);
-  const u32 index =
-      wqe_of_psn(s.completed, s.started, psn, [&](u32 i) { return sent_.message(qpn, i); });
+  const u32 index = wqe_of_psn(s.completed, s.started, psn,
+                               [&](u32 i) { return sent_.message(connection_of(qpn), i); });
   notes_.push({kind, qpn, index, s.epoch});
 }
 
@@ -134,12 +135,13 @@ void Requester::drop_turns(u32, Lane& lane) {
 void Requester::fail(u32 qpn, u32 index, WcStatus status) {
   Lane& lane = lanes_[qpn];
   if (lane.failing) return;
-  send_[qpn].notify_drained = false;
+  send_[connection_of(qpn)].notify_drained = false;
   lane.failing = true, lane.fail_index = index, lane.fail_status = status;
-  ++send_[qpn].epoch;
+  ++send_[connection_of(qpn)].epoch;
   drop_turns(qpn, lane);
   timers_.clear(qpn);
-  if (send_[qpn].completed != index) restart_timer(qpn);  // the WQEs before it still need their ACK
+  if (send_[connection_of(qpn)].completed != index)
+    restart_timer(qpn);  // the WQEs before it still need their ACK
   queue_completion(qpn, lane);
   wake_at(now() + 1);  // a WQE fails behind the completions of this cycle
 }
@@ -153,7 +155,7 @@ void Requester::fail_unread(u32 qpn) {
 }
 
 void Requester::restart_timer(u32 qpn) {
-  const SendState& s = send_[qpn];
+  const SendState& s = send_[connection_of(qpn)];
   const bool has_timer = ack_timeout_ns(contexts_.qps[qpn].timeout);
   if (!has_timer || !s.anything_unacked()) return timers_.clear(qpn);
   set_timer(qpn, now() + timeout_of(qpn));
@@ -188,7 +190,8 @@ void Requester::complete() {
     completing_.pop();
     lane.completing = false;
     if (std::exchange(lane.waits_to_fail, false)) activate(qpn, lane);
-    if (send_[qpn].notify_drained && take_drained(contexts_.qps[qpn], send_[qpn]))
+    if (send_[connection_of(qpn)].notify_drained &&
+        take_drained(contexts_.qps[qpn], send_[connection_of(qpn)]))
       return push_drained(qpn);
   }
 }
@@ -203,9 +206,9 @@ void Requester::push_drained(u32 qpn) {
 
 // True if a CQE was written and more may follow.
 bool Requester::complete_one(u32 qpn, Lane& lane) {
-  SendState& s = send_[qpn];
+  SendState& s = send_[connection_of(qpn)];
   while (s.completed != s.started) {
-    const SentMessage& m = sent_.message(qpn, s.completed);
+    const SentMessage& m = sent_.message(connection_of(qpn), s.completed);
     if (psn_distance(m.end_psn(), s.unacked_psn) < 0) break;
     if (m.answer != Answer::Acknowledge && !m.placed) break;  // G30.4: its data come first
     const u32 index = s.completed++;
@@ -248,7 +251,7 @@ void Requester::enter_errors() {
     const u32 qpn = errors_.pop();
     Lane& lane = lanes_[qpn];
     if (lane.in_error) continue;
-    SendState& s = send_[qpn];
+    SendState& s = send_[connection_of(qpn)];
     lane.in_error = true, lane.failing = lane.waits_local = false;
     ++s.epoch, s.notify_drained = false;
     timers_.clear(qpn);
@@ -256,7 +259,7 @@ void Requester::enter_errors() {
     // What is acknowledged completes first; the scheduler then sends the rest of the queue as turns
     // to flush.
     while (s.completed != s.started) {
-      const SentMessage& m = sent_.message(qpn, s.completed);
+      const SentMessage& m = sent_.message(connection_of(qpn), s.completed);
       const bool undone = m.answer == Answer::Nothing && !m.placed;
       if (psn_distance(m.end_psn(), s.unacked_psn) < 0 || m.signaled || undone) break;
       ++s.completed;
@@ -269,7 +272,7 @@ void Requester::enter_errors() {
 void Requester::flush() {
   while (!flushing_.empty()) {
     Turn* turn = flushing_.front();
-    SendState& s = send_[turn->qpn];
+    SendState& s = send_[connection_of(turn->qpn)];
     const u32 end = turn->first + turn->count;
     if (turn->epoch != s.epoch || s.completed == end) {
       flushing_.pop();
@@ -296,7 +299,7 @@ void Requester::resume(u32 qpn) {
 // What is posted from now on is sent again.
 void Requester::recover(u32 qpn) {
   lanes_[qpn].in_error = false;
-  SendState& s = send_[qpn];
+  SendState& s = send_[connection_of(qpn)];
   notes_.push({NoteKind::Rewind, qpn, s.completed, ++s.epoch});
   self.wake(now() + 1);
 }
@@ -314,7 +317,7 @@ void Requester::clear(u32 qpn) {
   lane = {};
   lane.active = active, lane.completing = completing, lane.life = life, lane.order = order;
   timers_.clear(qpn), paced_.clear(qpn);
-  if (send_.holds(qpn)) send_[qpn].epoch = ++clears_ << 16;
+  if (send_.holds(connection_of(qpn))) send_[connection_of(qpn)].epoch = ++clears_ << 16;
   notes_.push({NoteKind::Clear, qpn, 0, clears_ << 16});
   self.wake(now() + 1);
 }

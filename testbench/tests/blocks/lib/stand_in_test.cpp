@@ -121,7 +121,7 @@ TEST_CASE("the first PSN of a queue pair goes to who stands in", "[stand_in][G1.
   pair.a.chip.replace(stand_ins);
   start_by_command(pair);
   CHECK(pair.a.chip.contexts.qps[1].state == proto::QpState::Rts);
-  const proto::SendPsns& psns = pair.a.chip.contexts.send[1];
+  const proto::SendPsns& psns = pair.a.chip.contexts.send_of(1);
   CHECK(psns.next_psn == 101);
   CHECK(psns.unacked_psn == 101);
 }

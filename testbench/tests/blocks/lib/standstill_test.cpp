@@ -65,7 +65,7 @@ TEST_CASE("a SEND without credits names the peer, one behind its fence the data"
   for (int i = 0; i < 2; ++i) pair.a.host.plan.push_back({.opcode = WorkOpcode::Send, .bytes = 64});
   pair.a.host.start(1);
   pair.advance(2000);
-  proto::SendState& s = pair.a.chip.contexts.send[kQp];
+  proto::SendState& s = pair.a.chip.contexts.send_of(kQp);
   REQUIRE(s.started == 2);
   CHECK(pair.a.chip.standstill(kQp, 3).empty());  // its answer
   s.unacked_psn = s.sent_psn;                     // as if that had come without credits
@@ -76,7 +76,7 @@ TEST_CASE("a SEND without credits names the peer, one behind its fence the data"
   fenced.a.host.plan = {read(64), {.remote = 4096, .bytes = 64, .fence = true}};
   fenced.a.host.start(1);
   fenced.advance(2000);
-  proto::SendState& waits = fenced.a.chip.contexts.send[kQp];
+  proto::SendState& waits = fenced.a.chip.contexts.send_of(kQp);
   REQUIRE(waits.started == 1);
   waits.unacked_psn = waits.sent_psn;  // as if the READ were answered, and its data not written
   CHECK_THAT(fenced.a.chip.standstill(kQp, 2),

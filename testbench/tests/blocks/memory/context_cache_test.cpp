@@ -149,7 +149,7 @@ TEST_CASE("a changed entry goes back before another takes its place, an unchange
   CHECK(again.counters().write_backs == 2);
   // 1 changes meanwhile.
   CacheBench changes(1, 1, 1, {1, 2, 1, 2, 1, 2});
-  changes.plan({{100, [&] { ++changes.contexts.send[1].next_psn; }}});
+  changes.plan({{100, [&] { ++changes.contexts.send_of(1).next_psn; }}});
   CHECK(changes.counters().write_backs == 3);
 }
 
@@ -257,18 +257,18 @@ TEST_CASE("a WQE that the host changes too early is counted", "[context_cache]")
   ReadTurn first(0, 3);
   WqeBench bench(2, {{10, fill_of(first)}, {40, response_of(0)}});
   bench.post(first);
-  bench.contexts.send[1].started = 3;
+  bench.contexts.send_of(1).started = 3;
   bench.memory.written[bench.slot(0)][40] ^= 1;  // in its SGE
   CHECK((bench.count("misses") == 1 && bench.count("damaged") == 1));
   WqeBench behind(2, {{10, fill_of(first)}, {40, response_of(0)}});
   behind.post(first);
-  behind.contexts.send[1].started = 3;
+  behind.contexts.send_of(1).started = 3;
   behind.memory.written[behind.slot(0)][100] ^= 1;  // behind its SGE
   CHECK((behind.count("misses") == 1 && behind.count("damaged") == 0));
   // The work request is done: the slot is the host's again.
   WqeBench done(2, {{10, fill_of(first)}, {40, response_of(0)}});
   done.post(first);
-  done.contexts.send[1].started = 3, done.contexts.send[1].completed = 1;
+  done.contexts.send_of(1).started = 3, done.contexts.send_of(1).completed = 1;
   done.memory.written[done.slot(0)][40] ^= 1;
   CHECK((done.count("misses") == 1 && done.count("damaged") == 0));
 }
