@@ -74,8 +74,8 @@ MAY_INCLUDE[TESTS] = SOURCES | {TESTS}  # what the tests share
 add_in_order(TESTS, TEST_FOLDERS, lambda name: set() if name in OF_ONE_LAYER else SOURCES | {TESTS})
 # Headers of model/blocks whose class holds the Writer of a table (model/device/writers.h), and those that may change all tables.
 OWNERS = {
-    "SendStates": {"requester.h"},
-    "SentMessages": {"requester.h"},
+    "SendStates": {"requester.h", "requester_part.h"},
+    "SentMessages": {"requester_part.h"},
     "PostedSends": {"qp_scheduler.h"},
     "ReceiveStates": {"responder_check.h", "responder_execute.h"},  # execute: of what it ends: in Error, without answers, of an SRQ
     "SharedQueues": {"responder_check.h"},

@@ -178,10 +178,10 @@ void Chip::connect_requester() {
   else
     connect(wqe_fetch, wqe_fetch.not_read_out, requester, requester.not_read_in,
             "turns without reads");
-  connect(requester, requester.ports.notes_out, qp_scheduler, qp_scheduler.notes_in, "notes");
+  connect(requester, requester.outputs.notes_out, qp_scheduler, qp_scheduler.notes_in, "notes");
   qp_scheduler.turns.connect(qp_scheduler.self, "turn buffers");
-  requester.turns = &qp_scheduler.turns;
-  requester.placed_in.connect(dma.self, requester.self, "placed responses");
+  requester.turns.buffers = &qp_scheduler.turns;
+  requester.response_data.placed_in.connect(dma.self, requester.self, "placed responses");
 }
 
 void Chip::connect_responder() {
@@ -264,11 +264,11 @@ void Chip::connect_link(unsigned i) {
 void Chip::connect_completion() {
   connect(doorbell, doorbell.ports.cq_out, completion, completion.bells_in, "CQ doorbells");
   const auto gate = [&](unsigned i) { return caches ? &caches->completions[i] : nullptr; };
-  connect_through(requester, requester.ports.completions_out, gate(0), completion,
+  connect_through(requester, requester.outputs.completions_out, gate(0), completion,
                   completion.completions_in[0], "send completions");
   connect_through(responder_execute, responder_execute.ports.completions_out, gate(1), completion,
                   completion.completions_in[1], "receive completions");
-  requester.ports.completions_out->accesses = &accesses;
+  requester.outputs.completions_out->accesses = &accesses;
   responder_execute.ports.completions_out->accesses = &accesses;
   completion.written_in.connect(dma.self, completion.self, "CQEs in memory");
   completion.buffers.connect(completion.self, "CQE buffers");
@@ -276,8 +276,9 @@ void Chip::connect_completion() {
   event.buffers.connect(event.self, "EQE buffers");
   connect(doorbell, doorbell.ports.eq_out, event, event.bells_in, "EQ doorbells");
   connect(doorbell, doorbell.ports.command_out, command, command.bells_in, "command doorbells");
-  connect(requester, requester.ports.faults_out, command, command.faults_in[0], "requester faults");
-  connect(requester, requester.ports.works_out, command, command.works_in, "local work");
+  connect(requester, requester.outputs.faults_out, command, command.faults_in[0],
+          "requester faults");
+  connect(requester, requester.outputs.works_out, command, command.works_in, "local work");
   connect(responder_execute, responder_execute.ports.faults_out, command, command.faults_in[1],
           "responder faults");
   connect(completion, completion.ports.faults_out, command, command.faults_in[2],
@@ -309,8 +310,8 @@ void Chip::connect_dma() {
              responder_execute.read_client(), "READ response reads");
   add_client(DmaClient::Atomic, responder_execute, responder_execute.ports.atomics_out,
              responder_execute.atomic_client(), "ATOMIC DMA");
-  add_client(DmaClient::Response, requester, requester.ports.responses_out,
-             requester.response_client(), "response writes");
+  add_client(DmaClient::Response, requester, requester.outputs.responses_out,
+             requester.response_data.client(), "response writes");
   add_client(DmaClient::Completion, completion, completion.ports.dma_out, completion.client(),
              "CQE DMA");
   add_client(DmaClient::Event, event, event.ports.dma_out, event.client(), "EQE DMA");
@@ -319,7 +320,7 @@ void Chip::connect_dma() {
                caches->cache.client(), "context DMA"),
         caches->cache.dma = dma.self;
   packetizer.dma = wqe_fetch.dma = responder_execute.dma = completion.dma = event.dma =
-      command.dma = requester.dma = dma.self;
+      command.dma = requester.response_data.dma = dma.self;
 }
 
 void Chip::add_probes() {
@@ -367,7 +368,7 @@ void Chip::replace(const StandIns& stand_ins) {
     ports[i]->receive.stand_ins = own.receives() ? &own : nullptr;
     ports[i]->responder_check.stand_in = own.responder_check;
   }
-  requester.psn_stand_in = stand_ins_.requester_psn;
+  requester.psns.stand_in = stand_ins_.requester_psn;
   completion.stand_in = stand_ins_.completion;
 }
 

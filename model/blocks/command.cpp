@@ -105,7 +105,7 @@ void Command::report(const Drain& drain) {
     case Report::Invalidate:
       return execute_.end_invalidate(drain.qpn, drain.life);
     case Report::Work:
-      requester_.end_local(drain.qpn, drain.life, drain.work);
+      requester_.local_works.end(drain.qpn, drain.life, drain.work);
   }
 }
 
@@ -160,10 +160,10 @@ void Command::take_work() {
 }
 
 void Command::execute_work(const device::LocalWork& work, std::span<const u64> list) {
-  if (!requester_.waits_for(work.qpn, work.life)) return;
+  if (!requester_.local_works.waits_for(work.qpn, work.life)) return;
   const bool done = execute_local(contexts_, work, list);
   ++counters.local_works;
-  requester_.go_on(work.qpn, done ? WcStatus::Success : refused_local_status());
+  requester_.local_works.go_on(work.qpn, done ? WcStatus::Success : refused_local_status());
   if (!done) return;
   Drain completes{.report = Report::Work, .qpn = work.qpn, .life = work.life, .work = work.index};
   if (work.wqe.opcode == WorkOpcode::RegisterMr) return report(completes);
@@ -178,7 +178,7 @@ void Command::execute() {
   ++counters.commands, counters.refused += header.status != CommandStatus::Ok;
   if (effect.flush) requester_.enter_error(effect.qpn), execute_.enter_error(effect.qpn);
   if (effect.clear) requester_.clear(effect.qpn), execute_.clear(effect.qpn);
-  if (effect.start) requester_.start(effect.qpn);
+  if (effect.start) requester_.psns.start(effect.qpn);
   if (effect.drain) requester_.drain(effect.qpn);
   if (effect.resume) requester_.resume(effect.qpn);
   if (effect.recover) requester_.recover(effect.qpn);

@@ -19,16 +19,16 @@ struct RequesterBench : Bench {
     add(requester, "requester");
     packetizer.sides[0].buffers.connect(requester.self, "packet buffers");
     turn_buffers.connect(requester.self, "turn buffers");
-    requester.turns = &turn_buffers;
+    requester.turns.buffers = &turn_buffers;
     feed(requester.acks_in.add(), requester, acks);
-    completions = &take(requester.ports.completions_out, requester);
-    notes = &take(requester.ports.notes_out, requester);
-    faults = &take(requester.ports.faults_out, requester, faults_from ? 1 : 4, faults_from,
+    completions = &take(requester.outputs.completions_out, requester);
+    notes = &take(requester.outputs.notes_out, requester);
+    faults = &take(requester.outputs.faults_out, requester, faults_from ? 1 : 4, faults_from,
                    "requester faults");  // as in the chip, for scripts/block_wakeups.py
-    works =
-        &take(requester.ports.works_out, requester, faults_from ? 1 : 4, faults_from, "local work");
-    take(requester.ports.responses_out, requester);
-    requester.placed_in.connect(requester.self, requester.self, "placed responses");
+    works = &take(requester.outputs.works_out, requester, faults_from ? 1 : 4, faults_from,
+                  "local work");
+    take(requester.outputs.responses_out, requester);
+    requester.response_data.placed_in.connect(requester.self, requester.self, "placed responses");
     reads = &take(packetizer.dma_out, requester);
     packets = &take(packetizer.sides[0].not_read_out, requester);
   }

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/blocks/send/requester/answers.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "model/proto/transport/port_rules.h"
+#include "model/proto/transport/work_rules.h"
+
+namespace hca::blocks {
+using namespace proto;
+
+void Answers::take() {
+  DmaLink& data_out = *outputs_.responses_out;
+  if (parts_.data.is_placing() && (!data_out.can_push() || !parts_.data.place())) {
+    if (parts_.data.is_placing()) data_out.wake_when_free();
+    return;
+  }
+  AckLink& link = acks_in_.next();
+  if (!link.can_pop() || (link.front().packet && !data_out.can_push())) return;
+  const Acknowledgement a = link.pop();
+  acks_in_.pass_turn(link, now());
+  const QpConfig* qp = contexts_.find_qp(a.qpn);
+  const auto in_error = [&] { return queues_[a.qpn].in_error; };
+  if (!qp || !takes_responses(qp->state) || in_error()) {  // C9-215
+    if (qp) counts_.drop(qp->port, &DropCounters::bad_qp_state);
+    if (a.packet) PacketPool::give_back(a.packet);
+    return;
+  }
+  if (a.packet) {
+    take_response(a, *qp);
+    if (parts_.data.is_placing()) data_out.wake_when_free();
+    return;
+  }
+  SendState& s = state_of(a.qpn);
+  const AckVerdict v = judge_ack(s, *qp, awaited(a.qpn), a.psn, a.syndrome, a.payload_bytes);
+  if (v.action != AckAction::Drop) take_credits(s, a.msn, a.syndrome);
+  act(a.qpn, v);
+}
+
+// The oldest READ or ATOMIC that is not answered.
+const SentMessage* Answers::awaited(u32 qpn) {
+  const SendState& s = state_of(qpn);
+  return response::awaits_response(s) ? &message_of(qpn, s.awaited) : nullptr;
+}
+
+// A READ response or an ATOMIC Acknowledge.
+void Answers::take_response(const Acknowledgement& a, const QpConfig& qp) {
+  SendState& s = state_of(a.qpn);
+  SendQueue& q = queues_[a.qpn];
+  Packet* p = a.packet;
+  ResponseVerdict v = judge_response(s, qp, awaited(a.qpn), p->parsed);
+  const bool atomic = p->parsed.opcode->operation == Operation::AtomicAcknowledge;
+  const u32 bytes = atomic ? kAtomicBytes : p->parsed.payload_bytes;
+  if (v.places && !parts_.data.may_place(q.awaited.front(), qp, bytes))
+    v = {response::fail(a.psn, WcStatus::LocProtErr, "T9-15")};
+  if (!v.places) {
+    PacketPool::give_back(p);
+    return act(a.qpn, v);
+  }
+  if (p->parsed.has(Ext::Aeth)) take_credits(s, a.msn, a.syndrome);
+  ++counters_.responses;
+  if (v.completes)
+    answer_awaited(s, [&](u32 i) -> const SentMessage& { return message_of(a.qpn, i); });
+  if (!bytes) {
+    parts_.data.mark_placed(a.qpn, q.awaited.pop().index);
+    PacketPool::give_back(p);
+    return act(a.qpn, v);
+  }
+  // The ICRC is checked: an ATOMIC's value takes the place of the headers, in the host's order.
+  if (atomic) store_le8(p->frame(), p->parsed.atomic_ack_eth.original);
+  p->life = q.life;
+  parts_.data.begin(p, q.awaited.front(), p->frame() + (atomic ? 0 : p->parsed.payload_offset),
+                    bytes, v.completes);
+  act(a.qpn, v);
+  parts_.data.place();
+}
+
+void Answers::take_placed() {
+  const ResponseData::Placed placed = parts_.data.placed_in.pop();
+  SendQueue& q = queues_[placed.qpn];
+  if (placed.life != q.life) return;
+  parts_.data.mark_placed(placed.qpn, placed.index);
+  parts_.ends.queue(placed.qpn, q);
+  parts_.order.activate(placed.qpn, q);
+}
+
+void Answers::take_sent() {
+  SentLink& link = sent_in_.next();
+  if (!link.can_pop()) return;
+  const SentPacket sent = link.pop();
+  sent_in_.pass_turn(link, now());
+  const QpConfig* qp = contexts_.find_qp(sent.qpn);
+  SendQueue& q = queues_[sent.qpn];
+  if (!qp || !sends(qp->state) || q.in_error || sent.life != q.life) return;
+  parts_.psns.finish(sent.qpn, sent.next_psn);
+  parts_.ends.queue(sent.qpn, q);
+  parts_.order.activate(sent.qpn, q);  // it may have waited for its window
+}
+
+void Answers::expire() {
+  Cycle again = kNever;
+  const u32 qpn = parts_.timers.due(again);
+  if (again != kNever) wake_at(std::max(again, now() + 1));
+  if (qpn == Timers::kNone) return;
+  SendState& s = state_of(qpn);
+  if (std::exchange(s.waits_rnr, false)) {
+    end_rnr(queues_[qpn]);
+    return parts_.outbox.note({NoteKind::Resume, qpn, 0, 0});
+  }
+  ++counters_.timeouts, counters_.waits_timeout += parts_.timers.timeout_of(qpn);
+  counts_.timeout(contexts_.qps[qpn]);
+  act(qpn, judge_timeout(s));
+}
+
+// The RNR timer is over, or something else came first.
+[[gnu::cold]] void Answers::end_rnr(SendQueue& q) {
+  counters_.waits_rnr += now() - std::exchange(q.rnr_since, now());
+}
+
+void Answers::act(u32 qpn, const AckVerdict& v) {
+  if (v.action == AckAction::Drop) return;
+  const QpConfig& qp = contexts_.qps[qpn];
+  SendState& s = state_of(qpn);
+  SendQueue& q = queues_[qpn];
+  if (v.action == AckAction::Credits) return parts_.order.activate(qpn, q);
+  if (q.in_error) return;
+  const bool progress = v.psn != s.unacked_psn;
+  if (v.implied) counts_.implied_nak(qp);
+  const SendPsns before = static_cast<const SendPsns&>(s);
+  apply(s, qp, v);
+  if (parts_.psns.stand_in) [[unlikely]]
+    parts_.psns.answer(qpn, before, v);
+  switch (v.action) {
+    case AckAction::Resend:
+      counters_.sequence_naks += !v.by_timer && !v.implied, counters_.implied_naks += v.implied;
+      go_back(qpn, v.psn, NoteKind::Rewind);
+      if (std::exchange(s.waits_rnr, false)) end_rnr(q);
+      break;
+    case AckAction::Wait:
+      ++counters_.rnr_naks;
+      go_back(qpn, v.psn, NoteKind::Pause);
+      s.waits_rnr = true, q.rnr_since = now();
+      parts_.timers.wait_rnr(qpn, v.rnr_code);
+      break;
+    case AckAction::Fail:
+      parts_.ends.fail(
+          qpn, wqe_of_psn(s.completed, s.started, v.psn, [&](u32 i) { return message_of(qpn, i); }),
+          v.status);
+      break;
+    default:
+      if (progress && !s.waits_rnr) parts_.timers.restart(qpn);
+  }
+  parts_.ends.queue(qpn, q);
+  parts_.order.activate(qpn, q);
+}
+
+// What was fetched is stale, the scheduler fetches again from the WQE that holds `psn`.
+void Answers::go_back(u32 qpn, u32 psn, NoteKind kind) {
+  SendState& s = state_of(qpn);
+  s.go_back(psn);
+  ++s.epoch;
+  parts_.timers.clear(qpn);
+  parts_.turns.drop(queues_[qpn]);
+  const u32 index =
+      wqe_of_psn(s.completed, s.started, psn, [&](u32 i) { return message_of(qpn, i); });
+  parts_.outbox.note({kind, qpn, index, s.epoch});
+}
+}  // namespace hca::blocks

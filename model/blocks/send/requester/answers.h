@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "model/blocks/lib/per_port.h"
+#include "model/blocks/send/requester/psn_steps.h"
+#include "model/blocks/send/requester/response_data.h"
+#include "model/blocks/send/requester/work_ends.h"
+
+namespace hca::blocks {
+// What comes back to the requester, and what its timers say: acknowledgements, responses, messages
+// that have left. The rules are in proto/transport/response_rules.h.
+class Answers : RequesterPart {
+ public:
+  struct Parts {
+    RequesterOutbox& outbox;
+    SendOrder& order;
+    FetchedTurns& turns;
+    PsnSteps& psns;
+    AckTimers& timers;
+    WorkEnds& ends;
+    ResponseData& data;
+  };
+  Answers(const RequesterPart& shared, PortLinks<AckLink>& acks_in, PortLinks<SentLink>& sent_in,
+          const Parts& parts)
+      : RequesterPart(shared), acks_in_(acks_in), sent_in_(sent_in), parts_(parts) {}
+
+  // An acknowledgement or response, or the next piece of the data of a response.
+  void take();
+  // The data of a READ or ATOMIC are ordered before all that follows.
+  void take_placed();
+  // A message that nobody answers has left (G14.1).
+  void take_sent();
+  // A timer is over.
+  void expire();
+
+ private:
+  const proto::SentMessage* awaited(u32 qpn);
+  void take_response(const Acknowledgement& a, const proto::QpConfig& qp);
+  void act(u32 qpn, const proto::AckVerdict& verdict);
+  void go_back(u32 qpn, u32 psn, NoteKind kind);
+  void end_rnr(SendQueue& q);
+
+  PortLinks<AckLink>& acks_in_;
+  PortLinks<SentLink>& sent_in_;
+  const Parts parts_;
+};
+}  // namespace hca::blocks

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "model/blocks/lib/stand_in.h"
+#include "model/blocks/send/requester/requester_part.h"
+#include "model/proto/transport/response_rules.h"
+
+namespace hca::blocks {
+// The steps of a queue pair's PSNs. Where another implementation stands in for requester_psn, it
+// makes them from what they were before; else they are made already.
+class PsnSteps : RequesterPart {
+ public:
+  explicit PsnSteps(const RequesterPart& shared) : RequesterPart(shared) {}
+
+  StandIn<RequesterPsnItem>* stand_in = nullptr;
+
+  // By `command`: it may send.
+  void start(u32 qpn);
+  // With a stand-in. `before`: the PSNs before the step.
+  void begin(u32 qpn, const proto::SendPsns& before, proto::SentMessage& message);
+  // A packet is sent; `index`: PSNs of its message before it. True: for the first time.
+  bool send(u32 qpn, const proto::SentMessage& message, u32 index);
+  void answer(u32 qpn, const proto::SendPsns& before, const proto::AckVerdict& verdict);
+  // All before `next_psn` is done: without a stand-in, too.
+  void finish(u32 qpn, proto::Psn next_psn);
+
+ private:
+  PsnAnswer step(u32 qpn, proto::SendPsns& psns, const PsnRequest& request);
+};
+}  // namespace hca::blocks

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/blocks/send/requester/request_headers.h"
+
+namespace hca::blocks {
+using namespace proto;
+
+void RequestHeaders::build(Packet& p, u32 qpn, SendQueue& q, CutPacket& cut) {
+  const QpConfig& qp = contexts_.qps[qpn];
+  SentMessage& m = *q.message;
+  const SendState& s = state_of(qpn);
+  PacketPlan plan = plan_packet(qp, q.wqe, m, q.packet);
+  m.resumed |= m.answer == Answer::Read && q.packet;
+  plan.ack_requested |= !q.packet && probes(s, qp, m, q.index + 1 == s.started);
+  ExtHeaders ext;
+  request_headers(ext, q.wqe, q.operands, m, plan);
+  Bth bth = request_bth(qp, plan);
+  const Path* path = &qp.path;
+  if (qp.service == Service::Ud) [[unlikely]]
+    address_datagram(bth, ext, qp, datagram_.address), path = &datagram_.path;
+  write_headers(*path, *plan.row, bth, ext, plan.bytes, p.frame());
+  p.shape = shape_of(*path, *plan.row, plan.bytes);
+  if (plan.row->position == Position::Middle && !plan.row->ext_bytes)
+    q.repeated.keep(p.frame(), p.shape, contexts_.version);
+  if (m.packets == 1 && qp.service != Service::Ud) {
+    LonePacket& lone = q.lone;
+    lone.headers.keep(p.frame(), p.shape, contexts_.version);
+    lone.plan = plan, lone.opcode = q.wqe.opcode, lone.solicited = q.wqe.solicited;
+    lone.bytes = m.bytes;
+  }
+  cut.psns.first = plan.psns.first, cut.psns.count = plan.psns.count;
+  cut.ack_requested = plan.ack_requested, cut.last = plan.last;
+}
+
+// The same for a message that is like the one before.
+void RequestHeaders::repeat_lone(Packet& p, const SendQueue& q, CutPacket& cut) {
+  const LonePacket& lone = q.lone;
+  const SentMessage& m = *q.message;
+  ExtHeaders ext;
+  request_headers(ext, q.wqe, q.operands, m, lone.plan);
+  lone.headers.write(p.frame(), m.first_psn);
+  p.shape = lone.headers.shape();
+  write_ext(*lone.plan.row, ext, p.frame() + p.shape.transport_offset + bytes_of<Bth>());
+  cut.psns.first = m.first_psn, cut.psns.count = 1;
+  cut.ack_requested = lone.plan.ack_requested, cut.last = true;
+}
+}  // namespace hca::blocks

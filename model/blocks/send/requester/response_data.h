@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "model/blocks/memory/protection.h"
+#include "model/blocks/send/requester/requester_part.h"
+
+namespace hca::blocks {
+// The data of READ and ATOMIC responses go to host memory, one piece a cycle.
+class ResponseData : RequesterPart {
+ public:
+  ResponseData(const RequesterPart& shared, Protection& protection, Accesses& accesses)
+      : RequesterPart(shared), protection_(protection), accesses_(accesses) {
+    placed_in.mark(pending_, kAnswers);
+  }
+
+  struct Placed {
+    u32 qpn = 0, index = 0, life = 0;
+  };
+  engine::Link<Placed, 64> placed_in;  // written by dma: the data of a READ or ATOMIC are ordered
+  engine::Waker dma;
+  Dma::Client client();
+
+  // What the response of a READ or ATOMIC will need of its WQE, whose buffer goes back before.
+  void keep_buffers(u32 index, SendQueue& q);
+  // Its keys still allow it; they did when the message began.
+  bool may_place(const AwaitedWork& work, const proto::QpConfig& qp, u32 bytes);
+  // All data of a response packet go where the keys say now, in whatever cycle they are asked for.
+  void begin(Packet* packet, AwaitedWork& work, const u8* from, u32 bytes, bool completes);
+  bool is_placing() const { return packet_; }
+  bool is_placing(u32 qpn) const { return packet_ && packet_->qpn == qpn; }
+  // Asks for the next piece; true when none is left.
+  bool place();
+  void end();
+  // The data of WQE `index` are in memory.
+  void mark_placed(u32 qpn, u32 index);
+
+ private:
+  Protection& protection_;
+  Accesses& accesses_;
+  // The response whose data are being written.
+  Packet* packet_ = nullptr;
+  const u8* from_ = nullptr;
+  u32 left_ = 0;
+  bool completes_ = false;
+  std::vector<proto::Run> runs_;  // where they go, as of when they were judged
+  u32 run_ = 0;                   // the next of them
+  Accesses::Era era_ = 0;         // until all of them are asked for
+};
+}  // namespace hca::blocks
