@@ -114,7 +114,7 @@ struct hca::engine::Knobs<hca::proto::TransportOptions> {
   using C = hca::proto::TransportOptions;
   static constexpr std::string_view block = "transport";
   static constexpr std::string_view sentence = "what the specification leaves open";
-  static constexpr auto rows = make_rows(
+  static constexpr auto choices = make_rows(
       knob("credits", &C::credits, "AETHs tell the free receive WQEs, else code 31 (G6.1)"),
       knob("gap_after_rnr", &C::gap_after_rnr, proto::kGapAfterRnrNames,
            "a packet behind one that drew an RNR NAK: dropped, or a sequence NAK (G2.5)"),
@@ -135,8 +135,9 @@ struct hca::engine::Knobs<hca::proto::TransportOptions> {
       knob("congestion_control", &C::congestion_control,
            "the answer to a request with FECN 1 has BECN 1 (G26.1); else FECN is ignored"),
       knob("multicast_loop_back", &C::multicast_loop_back,
-           "a datagram to a group also reaches the members at its own port (G25.3)"),
-      knob("flush", &C::flush,
-           "RC has FLUSH; else a request of it is refused, whatever follows its BTH (T10-2)"),
-      knob("atomic_write", &C::atomic_write, "RC has ATOMIC WRITE; else it is refused (T10-2)"));
+           "a datagram to a group also reaches the members at its own port (G25.3)"));
+  static constexpr auto rows =
+      join_rows(choices, proto::rows_of_capabilities([](const proto::CapabilityRow& row) {
+                  return knob<C>(row.option, row.has, row.sentence);
+                }));
 };

@@ -14,7 +14,7 @@ CommandStatus query_device(Call& c) {
   a.max_pds = l.pds, a.max_vectors = l.vectors, a.max_srqs = l.srqs;
   a.max_log_queue_entries = kMaxLogQueueEntries, a.max_log_work_entries = kMaxLogWorkEntries;
   a.max_rd_atomic = kMaxRdAtomic, a.credits = c.contexts.options.credits;
-  for (const CapabilityRow& row : kCapabilities) a.*row.offered = c.contexts.options.*row.option;
+  static_cast<Capabilities&>(a) = c.contexts.options;
   a.needs_context_memory = c.contexts.needs_context_memory;
   encode(a, c.body);
   return CommandStatus::Ok;

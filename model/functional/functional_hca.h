@@ -87,7 +87,6 @@ class FunctionalHca {
   struct SendWork {
     proto::SendWqe wqe;
     proto::WorkOperands operands;
-    proto::MemorySegment memory;
     proto::AddressHandle address;  // UD
     proto::Path path;              // the same
     u32 bytes;

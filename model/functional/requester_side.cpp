@@ -79,7 +79,6 @@ void FunctionalHca::fetch_send(const QpConfig& qp, u32 index) {
   work_.unreadable = !io_.read(slot, raw);
   work_.wqe = decode<SendWqe>(raw.data());
   work_.pieces.clear();
-  u64 bytes = 0;
   work_.status = check_send_wqe(work_.wqe, index, qp);
   if (work_.status != WcStatus::Success) return;
   const WorkRow& row = row_of(work_.wqe);
@@ -92,16 +91,9 @@ void FunctionalHca::fetch_send(const QpConfig& qp, u32 index) {
     if (!path) return void(work_.status = WcStatus::LocQpOpErr);
     work_.path = *path;
   }
-  if (row.segment_bytes == kAtomicOperandBytes) {
-    std::array<u8, kAtomicOperandBytes> operands;
-    io_.read(slot + kSendWqeBytes, operands);
-    decode_operands(row, operands.data(), work_.operands);
-  }
-  if (segments_offset(row) == kSendWqeBytes + kMemorySegmentBytes) {
-    std::array<u8, kMemorySegmentBytes> memory;
-    io_.read(slot + kSendWqeBytes, memory);
-    work_.memory = decode<MemorySegment>(memory.data());
-  }
+  if (row.segment_bytes())
+    io_.read(slot + kSendWqeBytes, {work_.operands.bytes.data(), row.segment_bytes()});
+  u64 bytes = bytes_of_operands(row, work_.operands);
   if (work_.wqe.inline_data) {
     bytes = work_.wqe.inline_bytes;
     if (bytes) work_.pieces.push_back({segments, u32(bytes)});
@@ -114,7 +106,6 @@ void FunctionalHca::fetch_send(const QpConfig& qp, u32 index) {
       add_pieces(sge);
     }
   }
-  if (row.opcode == WorkOpcode::Flush) bytes = work_.operands.flush.bytes;
   work_.status = check_message_bytes(row, bytes, qp);
   work_.bytes = u32(bytes);
 }
@@ -131,7 +122,10 @@ void FunctionalHca::add_pieces(const Sge& sge) {
 
 // BIND_MW, LOCAL_INV, REG_MR: done before the next work request begins. False: it waits, or fails.
 bool FunctionalHca::execute_local(const QpConfig& qp, u32 index) {
-  const device::LocalWork work{qp.qpn, 0, index, work_.wqe, work_.memory};
+  const bool names_memory = row_of(work_.wqe).operands == Operands::Memory;
+  const auto memory =
+      names_memory ? decode<MemorySegment>(work_.operands.bytes.data()) : MemorySegment{};
+  const device::LocalWork work{qp.qpn, 0, index, work_.wqe, memory};
   std::optional<u32>& refused = side(qp.qpn).refused;
   if (refused == index ||
       !device::execute_local(contexts_, work, read_pages(device::page_list_of(work)))) {

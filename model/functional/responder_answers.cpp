@@ -69,9 +69,7 @@ void FunctionalHca::respond_once(const QpConfig& qp, Answer kind, const RequestE
   ExtHeaders ext;
   ext.aeth = {answer_syndrome({}, effect, qp), effect.msn};
   ext.atomic_ack_eth = {original};
-  const Operation answer =
-      kind == Answer::Empty ? Operation::ReadResponse : Operation::AtomicAcknowledge;
-  transmit(qp, reply_row(qp.service, answer),
+  transmit(qp, reply_row(qp.service, answer_row(kind).reply),
            reply_bth(qp, effect.ack_psn, takes_becn(side(qp.qpn).congested)), ext, 0);
   note_told(side(qp.qpn).told, effect.ack_psn, ext.aeth.msn, ext.aeth.syndrome,
             effect.receive_wqe + 1);

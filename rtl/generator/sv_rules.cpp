@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rtl/generator/sv_rules.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "model/proto/transport/work_rules.h"
@@ -19,13 +20,14 @@ std::vector<Service> executed_services() {
   return services;
 }
 
-// "RNR Timer": RnrTimer.
+// "RNR Timer": RnrTimer; "remote_write": RemoteWrite.
 std::string joined(std::string_view words) {
   std::string out;
   bool begins = true;
   for (const char c : words) {
-    if (c != ' ') out += begins ? char(std::toupper(c)) : char(std::tolower(c));
-    begins = c == ' ';
+    const bool between = c == ' ' || c == '_';
+    if (!between) out += begins ? char(std::toupper(c)) : char(std::tolower(c));
+    begins = between;
   }
   return out;
 }
@@ -33,6 +35,17 @@ std::string joined(std::string_view words) {
 std::string rule_name(std::string_view statement) {
   std::string out = "Rule";
   for (const char c : statement) out += std::isalnum(u8(c)) ? c : '_';
+  return out;
+}
+
+// Those that the packets of operations need.
+std::string rights() {
+  std::string out;
+  for (const RightRow& right : kRightRows)
+    if (std::ranges::any_of(kOperationRows, [&](const OperationRow& row) {
+          return row.needed_access & right.right;
+        }))
+      out += number(joined(right.name), 16, right.right);
   return out;
 }
 
@@ -47,11 +60,7 @@ std::string numbers_of_rules() {
     if (row.capability != Capability::Missing)
       out += number(fmt::format("Operation{}", row.name), 4, u64(row.operation));
   return out + names_of("InMessage", 2, std::array{"None", "Send", "Write"}) +
-         number("KeyStateValid", 2, u64(KeyState::Valid)) +
-         number("RemoteWrite", 16, kRemoteWrite) + number("RemoteRead", 16, kRemoteRead) +
-         number("RemoteAtomic", 16, kRemoteAtomic) +
-         number("RemoteAtomicWrite", 16, kRemoteAtomicWrite) +
-         number("FlushGlobal", 16, kFlushGlobal) + number("FlushPersistent", 16, kFlushPersistent) +
+         number("KeyStateValid", 2, u64(KeyState::Valid)) + rights() +
          number("FlushRegion", 2, kFlushRegion) + number("AnyQp", 32, kAnyQp) +
          number("AtomicBytes", 32, kAtomicBytes) + number("MaxMessageBytes", 32, kMaxMessageBytes) +
          number("Qp0", 24, kQp0) + number("Qp1", 24, kQp1) + number("Qp0Lane", 4, kQp0Lane) +

@@ -22,7 +22,7 @@ struct CheckedState {
 };
 
 // What a queue pair's context answers: the rest changes between packets only.
-struct CheckedConfig {
+struct CheckedConfig : proto::Capabilities {
   proto::Gid own_gid, peer_gid;  // of its path; IPv4 addresses as ::ffff:a.b.c.d
   u16 own_lid, peer_lid;
   u8 framing;
@@ -31,10 +31,10 @@ struct CheckedConfig {
   u16 pkey, path_mtu;
   proto::Rights access;
   u8 max_reads, min_rnr_timer, service, qp_state;
-  bool credits, drop_after_rnr, congestion_control, flush, atomic_write;  // TransportOptions
-  u32 reads_finished;  // of reads_accepted: responses have left
-  u32 rq_posted;       // of the receive queue
-  bool rq_failed;      // it is an SRQ that has
+  bool credits, drop_after_rnr, congestion_control;  // TransportOptions
+  u32 reads_finished;                                // of reads_accepted: responses have left
+  u32 rq_posted;                                     // of the receive queue
+  bool rq_failed;                                    // it is an SRQ that has
 };
 struct CheckedContext : CheckedConfig {
   CheckedState state;
@@ -108,7 +108,7 @@ template <>
 struct Layout<rtl::CheckedConfig> {
   using C = rtl::CheckedConfig;
   static constexpr std::string_view name = "checked config";
-  static constexpr auto fields = make_rows(
+  static constexpr auto front = make_rows(
       field(&C::own_gid,        "own_gid",        128),
       field(&C::peer_gid,       "peer_gid",       128),
       field(&C::own_lid,        "own_lid",        16),
@@ -125,15 +125,16 @@ struct Layout<rtl::CheckedConfig> {
       field(&C::max_reads,      "max_reads",      8),
       field(&C::min_rnr_timer,  "min_rnr_timer",  5),
       field(&C::service,        "service",        3),
-      reserved("spare", 6, ""),
-      field(&C::flush,          "flush",          1),
-      field(&C::atomic_write,   "atomic_write",   1),
+      reserved("spare", 8 - proto::kCapabilities.size(), ""));
+  static constexpr auto back = make_rows(
       field(&C::qp_state,       "qp_state",       3),
       field(&C::shared,         "shared",         1),
       field(&C::credits,        "credits",        1),
       field(&C::drop_after_rnr, "drop_after_rnr", 1),
       field(&C::congestion_control, "congestion_control", 1),
       field(&C::rq_failed,      "rq_failed",      1));
+  static constexpr auto fields = join_rows(
+      join_rows(front, capability_fields<C>(&CapabilityRow::option)), back);
 };
 template <>
 struct Layout<rtl::CheckedRegion> {

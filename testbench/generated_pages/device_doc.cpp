@@ -24,16 +24,20 @@ std::string bits_of_field(const FieldInfo& f) {
                      high == low ? fmt::format("{}", high) : fmt::format("{}:{}", high, low));
 }
 
-template <class H>
-std::string structure(std::string_view sentence) {
+std::string structure(const HeaderInfo& layout, std::string_view sentence) {
   std::string text = fmt::format(
       "\n### {}, {} bytes\n\n{}\n\n| byte | bits | field | width | meaning "
       "|\n|---|---|---|---|---|\n",
-      proto::Layout<H>::name, bytes_of<H>(), sentence);
-  for (const FieldInfo& f : kFieldTable<H>)
+      layout.name, layout.bytes, sentence);
+  for (const FieldInfo& f : layout)
     text += fmt::format("| {} | {} | {} | {} |\n", bits_of_field(f), f.name, f.bits,
                         f.is_reserved ? "0" : f.meaning);
   return text;
+}
+
+template <class H>
+std::string structure(std::string_view sentence) {
+  return structure(kHeaderInfo<H>, sentence);
 }
 
 struct Named {
@@ -91,28 +95,15 @@ std::string queues_section() {
       "read is not executed and not answered. All else that cannot be read reads as ones.\n";
   text += structure<SendWqe>("The control segment of a send WQE.");
   text += "\nWork requests:\n\n| value | name | answered by |\n|---|---|---|\n";
-  static constexpr std::array kAnswers{"Acknowledge", "READ responses", "ATOMIC Acknowledge",
-                                       "READ Response Only without payload",
-                                       "nothing, it sends no packet"};
-  static_assert(kAnswers.size() == std::size_t(Answer::Nothing) + 1);
   for (const WorkRow& row : kWorkRows)
     text += fmt::format("| {:#x} | {} | {} |\n", unsigned(row.opcode), row.name,
-                        kAnswers[std::size_t(row.answer)]);
-  text += structure<AtomicOperands>(
-      "Behind the control segment of an ATOMIC, in front of its SGE. Memory holds the number low "
-      "byte first.");
-  text += structure<FlushOperands>(
-      "After the control segment of a FLUSH, which has no SGEs. When it is answered, all that its "
-      "queue pair wrote before is in host memory; the responder reads a byte of the range to know "
-      "that. Host memory of the model is persistent: both placements take as long.");
+                        answer_row(row.answer).name);
+  for (const OperandRow& row : kOperandRows)
+    if (row.operands != Operands::None) text += structure(row.layout, row.sentence);
   text += structure<AddressHandle>(
       "Behind the control segment of every send WQE of a UD queue pair. A DGID of a multicast "
       "group "
       "stands for the group's MAC address, whatever DMAC is.");
-  text += structure<MemorySegment>(
-      "After the control segment of Bind MW (a window of any type) and Fast Register MR. A work "
-      "request without packets is done before the next one begins; one that is refused completes "
-      "with MW_BIND_ERR. Key 0, the reserved L_Key, is given to nothing.");
   text +=
       structure<ReceiveWqe>(
           "The header of a receive WQE. Of a datagram the first 40 bytes of the buffer hold the "
@@ -121,20 +112,10 @@ std::string queues_section() {
       structure<Sge>("A piece of a scatter or gather list.");
   text += structure<Cqe>(
       "A completion. On another status than success only QPN, index and status are meaningful.");
-  text += values("Completion opcodes",
-                 {{unsigned(CqeOpcode::Send), "Send", "a SEND of any kind"},
-                  {unsigned(CqeOpcode::RdmaWrite), "RdmaWrite", "an RDMA WRITE of any kind"},
-                  {unsigned(CqeOpcode::RdmaRead), "RdmaRead", "an RDMA READ"},
-                  {unsigned(CqeOpcode::CompareSwap), "CompareSwap", "a CmpSwap"},
-                  {unsigned(CqeOpcode::FetchAdd), "FetchAdd", "a FetchAdd"},
-                  {unsigned(CqeOpcode::BindMw), "BindMw", "a Bind MW"},
-                  {unsigned(CqeOpcode::LocalInvalidate), "LocalInvalidate", "a Local Invalidate"},
-                  {unsigned(CqeOpcode::RegisterMr), "RegisterMr", "a Fast Register MR"},
-                  {unsigned(CqeOpcode::AtomicWrite), "AtomicWrite", "an ATOMIC WRITE"},
-                  {unsigned(CqeOpcode::Flush), "Flush", "a FLUSH"},
-                  {unsigned(CqeOpcode::Receive), "Receive", "a SEND arrived"},
-                  {unsigned(CqeOpcode::ReceiveRdmaImmediate), "ReceiveRdmaImmediate",
-                   "a WRITE with Immediate arrived"}});
+  std::vector<Named> completions;
+  for (const CompletionRow& row : kCompletionRows)
+    completions.push_back({unsigned(row.opcode), row.name, row.meaning});
+  text += values("Completion opcodes", completions);
   std::vector<Named> statuses;
   for (unsigned i = 0; i < kWcStatusNames.size(); ++i)
     statuses.push_back({i, kWcStatusNames[i], i ? "" : "the operation is complete"});
@@ -176,6 +157,20 @@ std::string events_section() {
   return text;
 }
 
+std::string rights() {
+  static constexpr std::array kGivenTo{"regions", "regions, queue pairs",
+                                       "regions, queue pairs, windows",
+                                       "regions, queue pairs, windows; optional"};
+  static_assert(kGivenTo.size() == std::size_t(GivenTo::Optional) + 1);
+  std::string text =
+      "\nRights of keys and queue pairs (`Access`), of which an optional one needs the device's "
+      "option:\n\n| bit | name | given to | meaning |\n|---|---|---|---|\n";
+  for (const RightRow& row : kRightRows)
+    text += fmt::format("| {} | {} | {} | {} |\n", row.right, row.name,
+                        kGivenTo[std::size_t(row.given_to)], row.meaning);
+  return text;
+}
+
 std::string commands_section() {
   std::string text = fmt::format(
       "\n## Commands\n\nA command lies between two packets: an access that was judged before it is "
@@ -206,7 +201,7 @@ std::string commands_section() {
                           row.bytes);
   text += structure<PortAttributes>("Of SetPort and QueryPort.") +
           structure<QueueAttributes>("Of CreateCq, ModifyCq, CreateEq, QueryCq and QueryEq.");
-  text += structure<PdAttributes>("Of QueryPd.") +
+  text += rights() + structure<PdAttributes>("Of QueryPd.") +
           structure<MrAttributes>("Of RegisterMr, ReregisterMr, AllocMr and QueryMr.") +
           structure<MwAttributes>("Of AllocMw, BindMw and QueryMw.") +
           structure<QpCreate>(

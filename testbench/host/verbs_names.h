@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/proto/interface/device.h"
+#include "model/proto/interface/work_rows.h"
 
 namespace hca::testbench {
 // Behind IBV_WC_.

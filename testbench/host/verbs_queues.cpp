@@ -2,6 +2,7 @@
 // The data path of the verbs: WQEs into rings, CQEs out of them.
 #include <algorithm>
 #include <bit>
+#include <cstring>
 
 #include "model/proto/transport/requester_rules.h"
 #include "testbench/host/verbs.h"
@@ -21,6 +22,20 @@ u8* append_sges(std::span<const SgeList> list, u8* at) {
     at += proto::kSgeBytes;
   }
   return at;
+}
+
+// What stands between the WQE and its SGEs.
+proto::WorkOperands operands_of(const SendWr& wr, proto::Operands kind) {
+  proto::WorkOperands operands = wr.operands;
+  if (kind == proto::Operands::Atomic) {
+    const bool adds = wr.opcode == proto::WorkOpcode::FetchAdd;
+    operands.set(proto::AtomicOperands{adds ? wr.compare_add : wr.swap, adds ? 0 : wr.compare_add});
+  }
+  if (kind == proto::Operands::Memory) {
+    const MemoryInfo& m = wr.memory;
+    operands.set(proto::MemorySegment{m.addr, m.length, m.physical, m.lkey, m.access, m.log_page});
+  }
+  return operands;
 }
 
 u64 total(std::span<const SgeList> list) {
@@ -60,25 +75,13 @@ u32 VerbsContext::write_send_wqe(Qp& qp, const SendWr& wr, u8* wqe) const {
   proto::encode(head, wqe);
   u8* at = wqe + proto::kSendWqeBytes;
   const proto::WorkRow* row = proto::work_row(wr.opcode);
-  if (row && row->answer == proto::Answer::Atomic) {
-    const bool adds = wr.opcode == proto::WorkOpcode::FetchAdd;
-    proto::encode(proto::AtomicOperands{adds ? wr.compare_add : wr.swap, adds ? 0 : wr.compare_add},
-                  at);
-    at += proto::kAtomicOperandBytes;
-  }
-  if (wr.opcode == proto::WorkOpcode::Flush) {
-    proto::encode(wr.flush, at);
-    at += proto::kFlushOperandBytes;
+  if (row && row->segment_bytes()) {
+    std::memcpy(at, operands_of(wr, row->operands).bytes.data(), row->segment_bytes());
+    at += row->segment_bytes();
   }
   if (qp.cap.service == proto::Service::Ud) {
     proto::encode(wr.ah, at);
     at += proto::kAddressHandleBytes;
-  }
-  if (row && row->is_local()) {
-    const MemoryInfo& m = wr.memory;
-    proto::encode(proto::MemorySegment{m.addr, m.length, m.physical, m.lkey, m.access, m.log_page},
-                  at);
-    at += proto::kMemorySegmentBytes;
   }
   if (!is_inline) return u32(append_sges(wr.sg_list, at) - wqe);
   for (const SgeList& sge : wr.sg_list) {

@@ -28,6 +28,7 @@ std::string_view statement_of(RequestAction action, RequestCause cause, NakCode 
 
 rtl::CheckedConfig checked_config(const QpConfig& qp, const AddressVector& path) {
   rtl::CheckedConfig c{};
+  static_cast<Capabilities&>(c) = qp.options;
   c.own_gid = path.source_gid, c.peer_gid = path.destination_gid;
   c.own_lid = path.source_lid, c.peer_lid = path.destination_lid;
   c.framing = u8(path.framing), c.pd = qp.pd, c.qkey = qp.qkey, c.srqn = qp.srqn;
@@ -36,7 +37,6 @@ rtl::CheckedConfig checked_config(const QpConfig& qp, const AddressVector& path)
   c.service = u8(qp.service), c.qp_state = u8(qp.state), c.credits = qp.options.credits;
   c.drop_after_rnr = qp.options.gap_after_rnr == GapAfterRnr::Drop;
   c.congestion_control = qp.options.congestion_control;
-  c.flush = qp.options.flush, c.atomic_write = qp.options.atomic_write;
   return c;
 }
 

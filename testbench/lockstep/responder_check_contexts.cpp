@@ -97,7 +97,7 @@ std::shared_ptr<CheckedQp> ResponderCheckStimulus::new_qp() {
   c.options.credits = random_.chance(2, 3);
   c.options.gap_after_rnr = random_.chance(1, 2) ? GapAfterRnr::Drop : GapAfterRnr::Nak;
   c.options.congestion_control = random_.chance(1, 2);
-  c.options.flush = random_.chance(3, 4), c.options.atomic_write = random_.chance(3, 4);
+  for (const CapabilityRow& row : kCapabilities) c.options.*row.has = random_.chance(3, 4);
   c.path = make_path(av);
   ReceiveState& s = qp->ahead;
   constexpr std::array<u32, 3> kPsns{2, 0x800002, 0x1000002};

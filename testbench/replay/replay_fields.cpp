@@ -7,7 +7,7 @@
 #include <array>
 #include <sstream>
 
-#include "model/proto/interface/object_attributes.h"
+#include "model/proto/interface/rights.h"
 #include "model/proto/transport/psn.h"
 #include "testbench/replay/replay_async.h"
 
@@ -218,24 +218,23 @@ void check(const Field& field, const JsonAt& value) {
 }
 }  // namespace
 
+namespace {
+std::string right_words() {
+  std::string words;
+  for (const proto::RightRow& row : proto::kRightRows)
+    if (!row.word.empty()) words += (words.empty() ? "" : ", ") + std::string(row.word);
+  return words;
+}
+}  // namespace
+
 proto::Rights access_of(const JsonAt& words) {
   using namespace proto;
-  constexpr std::array<std::pair<std::string_view, Rights>, 9> kRights{{{"LW", kLocalWrite},
-                                                                        {"RW", kRemoteWrite},
-                                                                        {"RR", kRemoteRead},
-                                                                        {"RA", kRemoteAtomic},
-                                                                        {"MWB", kBindWindow},
-                                                                        {"FR", kFastRegister},
-                                                                        {"RAW", kRemoteAtomicWrite},
-                                                                        {"FG", kFlushGlobal},
-                                                                        {"FP", kFlushPersistent}}};
   Rights access = 0;
   std::istringstream text(words.text());
   for (std::string word; text >> word;) {
-    const auto right = std::ranges::find(kRights, word, [](const auto& row) { return row.first; });
-    if (right == kRights.end())
-      words.refuse("has \"" + word + "\"", "LW, RW, RR, RA, MWB, FR, RAW, FG, FP");
-    access |= right->second;
+    const auto right = std::ranges::find(kRightRows, word, &RightRow::word);
+    if (right == kRightRows.end()) words.refuse("has \"" + word + "\"", right_words());
+    access |= right->right;
   }
   return access;
 }

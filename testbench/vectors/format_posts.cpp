@@ -37,9 +37,8 @@ void a_memory(const JsonAt& json, const SetupPlan* plan) { check_object(json, kM
 void an_address_handle(const JsonAt& json, const SetupPlan* plan) {
   check_fields(json, kHeaderInfo<AddressHandle>, *plan);
 }
-void a_flush(const JsonAt& json, const SetupPlan* plan) {
-  check_fields(json, kHeaderInfo<FlushOperands>, *plan);
-}
+// Whose fields they are depends on the operation: check_operands().
+void some_operands(const JsonAt&, const SetupPlan*) {}
 void a_place_in_list(const JsonAt& json, const SetupPlan*) { json.number(); }
 
 constexpr std::array kSendWrKeys{
@@ -50,7 +49,7 @@ constexpr std::array kSendWrKeys{
     FormatKey{"compare", a_number<>},    FormatKey{"swap", a_number<>},
     FormatKey{"add", a_number<>},        FormatKey{"memory", a_memory},
     FormatKey{"ah", an_address_handle},  FormatKey{"flags", some_flags},
-    FormatKey{"unsignaled", only_true},  FormatKey{"flush", a_flush}};
+    FormatKey{"unsignaled", only_true},  FormatKey{"operands", some_operands}};
 constexpr std::array kRecvWrKeys{FormatKey{"wr_id", a_number<>}, FormatKey{"sge", an_sge_list}};
 constexpr std::array kSendKeys =
     joined(kSendWrKeys, std::array{kQp, FormatKey{"push", a_truth}, kError});
@@ -74,8 +73,19 @@ constexpr std::array kOfOperations{OfOperations{"imm", {"SEND_WITH_IMM", "RDMA_W
                                    OfOperations{"compare", {"ATOMIC_CMP_AND_SWP"}},
                                    OfOperations{"swap", {"ATOMIC_CMP_AND_SWP"}},
                                    OfOperations{"add", {"ATOMIC_FETCH_AND_ADD"}},
-                                   OfOperations{"flush", {"FLUSH"}},
                                    OfOperations{"memory", {"BIND_MW", "REG_MR"}}};
+
+// The fields of what stands between a WQE and its SGEs, where no key names it.
+void check_operands(const JsonAt& wr, const SetupPlan& plan) {
+  const WorkRow& work = *work_row(*work_opcode_of(wr["op"].text()));
+  const OperandRow& row = row_of(work.operands);
+  if (row.given_by == GivenBy::Fields) return check_fields(wr["operands"], row.layout, plan);
+  std::string words;
+  for (const WorkRow& other : kWorkRows)
+    if (row_of(other.operands).given_by == GivenBy::Fields)
+      words += (words.empty() ? "" : ", ") + std::string(other.word);
+  wr["operands"].refuse("are not for " + wr["op"].text(), words);
+}
 
 void check_send_wr(const JsonAt& wr, FormatKeys keys, const PlannedQp& qp, const SetupPlan& plan) {
   check_object(wr, keys, &plan);
@@ -86,6 +96,7 @@ void check_send_wr(const JsonAt& wr, FormatKeys keys, const PlannedQp& qp, const
       wr[row.key].refuse("is not for " + wr["op"].text(),
                          fmt::format("{}{}{}", row.operations[0],
                                      row.operations[1].empty() ? "" : ", ", row.operations[1]));
+  if (wr.has("operands")) check_operands(wr, plan);
   if (wr.has("ah") && qp.init.service != Service::Ud)
     wr["ah"].refuse("is not for this queue pair", "queue pairs of service UD");
 }

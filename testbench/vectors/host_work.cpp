@@ -70,15 +70,10 @@ MemoryInfo VectorHost::memory_of(const JsonAt& json) const {
 
 namespace {
 // The fields of a device structure that a step names.
-template <class Structure>
-void set_fields(Structure& structure, const JsonAt& json, const Symbols& symbols) {
-  std::array<u8, bytes_of<Structure>()> bytes;
-  encode(structure, bytes.data());
-  for (const auto& [name, unused] : json.value().items()) {
-    const FieldInfo* field = find_field(kHeaderInfo<Structure>, name);
-    set_field(bytes.data(), *field, json[name], symbols);
-  }
-  structure = decode<Structure>(bytes.data());
+void set_fields(u8* bytes, const HeaderInfo& structure, const JsonAt& json,
+                const Symbols& symbols) {
+  for (const auto& [name, unused] : json.value().items())
+    set_field(bytes, *find_field(structure, name), json[name], symbols);
 }
 }  // namespace
 
@@ -109,8 +104,15 @@ SendWr VectorHost::send_wr_of(const JsonAt& json, const VectorQp& qp, std::vecto
   wr.swap = plan_.symbols.value_or(json, "swap", 0, ~u64{0});
   if (json.has("memory")) wr.memory = memory_of(json["memory"]);
   wr.ah = qp.to_peer;
-  if (json.has("ah")) set_fields(wr.ah, json["ah"], plan_.symbols);
-  if (json.has("flush")) set_fields(wr.flush, json["flush"], plan_.symbols);
+  if (json.has("ah")) {
+    std::array<u8, kAddressHandleBytes> handle;
+    encode(wr.ah, handle.data());
+    set_fields(handle.data(), kHeaderInfo<AddressHandle>, json["ah"], plan_.symbols);
+    wr.ah = decode<AddressHandle>(handle.data());
+  }
+  if (json.has("operands"))
+    set_fields(wr.operands.bytes.data(), row_of(kWorkRows[std::size_t(wr.opcode)].operands).layout,
+               json["operands"], plan_.symbols);
   wr.push = json.has("push") && json["push"].truth();
   return wr;
 }
@@ -185,11 +187,7 @@ void VectorHost::post_raw(const JsonAt& json) {
            wqe.data());
   for (std::size_t i = 0; i < sges.size(); ++i)
     encode(Sge{sges[i].addr, sges[i].lkey, sges[i].length}, wqe.data() + segments + i * kSgeBytes);
-  if (json.has("fields"))
-    for (const auto& [name, unused] : json["fields"].value().items()) {
-      const FieldInfo* field = find_field(info, name);
-      set_field(wqe.data(), *field, json["fields"][name], plan_.symbols);
-    }
+  if (json.has("fields")) set_fields(wqe.data(), info, json["fields"], plan_.symbols);
   const u64 id = plan_.symbols.value_or(json, "wr_id", 0);
   const BarOffset bell = srq        ? BarOffset::SharedDoorbell
                          : receives ? BarOffset::ReceiveDoorbell

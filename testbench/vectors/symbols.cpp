@@ -10,27 +10,13 @@
 
 #include "model/proto/interface/commands.h"
 #include "model/proto/interface/device.h"
+#include "model/proto/interface/rights.h"
 #include "testbench/text/trimmed.h"
 
 namespace hca::testbench {
 using namespace proto;
 
 namespace {
-struct Right {
-  std::string_view name;
-  Rights value;
-};
-constexpr std::array kRights{Right{"local_write", kLocalWrite},
-                             Right{"remote_write", kRemoteWrite},
-                             Right{"remote_read", kRemoteRead},
-                             Right{"remote_atomic", kRemoteAtomic},
-                             Right{"fast_register", kFastRegister},
-                             Right{"bind_window", kBindWindow},
-                             Right{"zero_based", kZeroBased},
-                             Right{"all", kAllAccess},
-                             Right{"flush_global", kFlushGlobal},
-                             Right{"flush_persistent", kFlushPersistent},
-                             Right{"remote_atomic_write", kRemoteAtomicWrite}};
 struct TimeUnit {
   std::string_view name;
   u64 nanoseconds;
@@ -52,7 +38,8 @@ void for_each_term(std::string_view text, const Visit& visit) {
 }  // namespace
 
 Symbols::Symbols() {
-  for (const Right& right : kRights) values_.emplace(right.name, right.value);
+  for (const RightRow& right : kRightRows) values_.emplace(right.name, right.right);
+  values_.emplace("all", kAllAccess);
   for (std::size_t i = 0; i < kQpStateNames.size(); ++i) values_.emplace(kQpStateNames[i], i);
   for (std::size_t i = 0; i < kWcStatusNames.size(); ++i) values_.emplace(kWcStatusNames[i], i);
 }

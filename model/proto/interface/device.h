@@ -2,13 +2,10 @@
 // The device interface: what host software and the HCA share through the BAR and host memory. All
 // structures are big-endian, bit 7 of byte 0 first, as the packet headers are.
 #pragma once
-#include "model/proto/types.h"
+#include "model/proto/interface/work_rows.h"
 #include "model/proto/wire/layout.h"
 
 namespace hca::proto {
-// Bits of a device structure without a meaning: written as zero, ignored.
-constexpr Reserved unused(unsigned bits) { return reserved("reserved", bits, ""); }
-
 // ---- The BAR
 // One user page each 4 KiB; a doorbell is one 64-bit write.
 enum class BarOffset : u32 {
@@ -95,23 +92,8 @@ struct Layout<CommandDoorbell> {
 };
 
 // ---- Work queue entries
-// A send WQE: this control segment, then (ATOMIC, FLUSH) its operands or (BIND_MW, REG_MR) a memory
-// segment, then SGEs (16 bytes each) or inline data, up to the queue's stride.
-enum class WorkOpcode : u8 {
-  Send,
-  SendImmediate,
-  SendInvalidate,
-  RdmaWrite,
-  RdmaWriteImmediate,
-  RdmaRead,
-  CompareSwap,
-  FetchAdd,
-  BindMw,
-  LocalInvalidate,
-  RegisterMr,
-  AtomicWrite,
-  Flush,
-};
+// A send WQE: this control segment, the operands of its work request (work_rows.h), then SGEs (16
+// bytes each) or inline data, up to the queue's stride.
 struct SendWqe {
   WorkOpcode opcode;
   bool signaled, solicited, fence, inline_data;
@@ -141,42 +123,8 @@ struct Layout<SendWqe> {
 };
 inline constexpr u32 kSendWqeBytes = bytes_of<SendWqe>();
 static_assert(kSendWqeBytes == 32);
-
-// Behind the control segment of an ATOMIC, in front of its SGE of 8 bytes. Memory holds the number
-// in the host's order, low byte first.
-struct AtomicOperands {
-  u64 swap_or_add;
-  u64 compare;
-};
-template <>
-struct Layout<AtomicOperands> {
-  static constexpr std::string_view name = "ATOMIC operands";
-  static constexpr auto fields = make_rows(
-      field(&AtomicOperands::swap_or_add, "SwapOrAdd", 64, "new value, or what is added"),
-      field(&AtomicOperands::compare, "Compare", 64, "CmpSwap: the value that must be there"));
-};
-inline constexpr u32 kAtomicOperandBytes = bytes_of<AtomicOperands>();
-static_assert(kAtomicOperandBytes == 16);
-
-// After the control segment of a FLUSH, which has no SGEs: what is flushed, and how far.
-struct FlushOperands {
-  u8 placement, selectivity;
-  u32 bytes;
-};
-template <>
-struct Layout<FlushOperands> {
-  static constexpr std::string_view name = "FLUSH operands";
-  static constexpr auto fields =
-      make_rows(unused(4),
-                field(&FlushOperands::placement, "Placement", 4,
-                      "FETH:PLT, one bit each: 1 global visibility, 2 persistence"),
-                unused(6),
-                field(&FlushOperands::selectivity, "Selectivity", 2,
-                      "FETH:SEL: 0 the range from RemoteVA on, 1 the whole region or window"),
-                unused(16), field(&FlushOperands::bytes, "Length", 32, "of the range"), unused(64));
-};
-inline constexpr u32 kFlushOperandBytes = bytes_of<FlushOperands>();
-static_assert(kFlushOperandBytes == kAtomicOperandBytes);
+// Of a WQE that passed check_send_wqe.
+constexpr const WorkRow& row_of(const SendWqe& wqe) { return kWorkRows[std::size_t(wqe.opcode)]; }
 
 // Behind the control segment of every work request of a UD queue pair: where it goes (PSR-10).
 struct AddressHandle {
@@ -204,30 +152,6 @@ struct Layout<AddressHandle> {
 };
 inline constexpr u32 kAddressHandleBytes = bytes_of<AddressHandle>();
 static_assert(kAddressHandleBytes == 48);
-
-// Behind the control segment of BIND_MW and REG_MR, whose R_Key is the new one: the memory that it
-// will name.
-struct MemorySegment {
-  u64 start;
-  u64 bytes;
-  u64 physical;
-  u32 region_key;
-  u16 access;
-  u8 log_page;
-};
-template <>
-struct Layout<MemorySegment> {
-  static constexpr std::string_view name = "memory segment";
-  static constexpr auto fields = make_rows(
-      field(&MemorySegment::start, "Start", 64, "virtual address of the first byte"),
-      field(&MemorySegment::bytes, "Length", 64, "of the window or region"),
-      field(&MemorySegment::physical, "Physical", 64, "REG_MR: as in the MR attributes"),
-      field(&MemorySegment::region_key, "RegionKey", 32, "BIND_MW: key of the region"),
-      field(&MemorySegment::access, "Access", 16, "rights, as in the MW or MR attributes"),
-      field(&MemorySegment::log_page, "LogPage", 8, "REG_MR: as in the MR attributes"), unused(8));
-};
-inline constexpr u32 kMemorySegmentBytes = bytes_of<MemorySegment>();
-static_assert(kMemorySegmentBytes == 32);
 
 // A receive WQE: this header, then its SGEs.
 struct ReceiveWqe {
@@ -296,21 +220,6 @@ constexpr std::string_view name_of(WcStatus status) {
 static_assert(name_of(WcStatus::InvEecStateErr) == kWcStatusNames.back());
 static_assert(name_of(WcStatus::RetryExcErr) == "RETRY_EXC_ERR");
 
-enum class CqeOpcode : u8 {
-  Send,
-  RdmaWrite,
-  RdmaRead,
-  CompareSwap,
-  FetchAdd,
-  BindMw,
-  LocalInvalidate,
-  RegisterMr,
-  AtomicWrite,
-  Flush,
-  Receive = 128,
-  ReceiveRdmaImmediate = 129,
-};
-constexpr bool is_of_receive(CqeOpcode opcode) { return opcode >= CqeOpcode::Receive; }
 struct Cqe {
   CqeOpcode opcode;
   WcStatus status;

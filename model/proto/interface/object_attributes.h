@@ -3,33 +3,34 @@
 #pragma once
 #include <array>
 
+#include "model/proto/interface/capabilities.h"
 #include "model/proto/interface/events.h"
+#include "model/proto/interface/rights.h"
 
 namespace hca::proto {
 inline constexpr u8 kMaxLogQueueEntries = 22;
 inline constexpr u8 kWindowTypes = 7;  // bit 0 type 1, bit 1 2A, bit 2 2B
 
-struct DeviceAttributes {  // QueryDevice
+struct DeviceAttributes : Capabilities {  // QueryDevice
   u8 ports, gid_entries, pkey_entries;
   u32 max_qps, max_cqs, max_eqs, max_regions, max_pds, max_vectors, max_srqs;
   u8 max_log_queue_entries, max_log_work_entries, max_rd_atomic;
   bool credits;
   bool needs_context_memory = false;
-  bool flush = false, atomic_write = false;  // optional operations of RC
   u8 window_types = kWindowTypes;
 };
 template <>
 struct Layout<DeviceAttributes> {
   static constexpr std::string_view name = "device attributes";
-  static constexpr auto fields = make_rows(
-      field(&DeviceAttributes::ports, "Ports", 8, "numbered from 1 on"),
-      field(&DeviceAttributes::gid_entries, "GidEntries", 8, "of each port"),
-      field(&DeviceAttributes::pkey_entries, "PkeyEntries", 8, "of each port"),
-      field(&DeviceAttributes::credits, "Credits", 1, "AETHs tell the free receive WQEs"),
-      field(&DeviceAttributes::needs_context_memory, "NeedsContextMemory", 1,
-            "not all contexts are held on chip"),
-      field(&DeviceAttributes::flush, "Flush", 1, "RC has FLUSH"),
-      field(&DeviceAttributes::atomic_write, "AtomicWrite", 1, "RC has ATOMIC WRITE"), unused(4),
+  static constexpr auto front =
+      make_rows(field(&DeviceAttributes::ports, "Ports", 8, "numbered from 1 on"),
+                field(&DeviceAttributes::gid_entries, "GidEntries", 8, "of each port"),
+                field(&DeviceAttributes::pkey_entries, "PkeyEntries", 8, "of each port"),
+                field(&DeviceAttributes::credits, "Credits", 1, "AETHs tell the free receive WQEs"),
+                field(&DeviceAttributes::needs_context_memory, "NeedsContextMemory", 1,
+                      "not all contexts are held on chip"));
+  static constexpr auto back = make_rows(
+      unused(6 - kCapabilities.size()),
       field(&DeviceAttributes::max_qps, "MaxQps", 32, "QP numbers are below this"),
       field(&DeviceAttributes::max_cqs, "MaxCqs", 32, "CQ numbers"),
       field(&DeviceAttributes::max_eqs, "MaxEqs", 32, "EQ numbers"),
@@ -41,6 +42,8 @@ struct Layout<DeviceAttributes> {
       field(&DeviceAttributes::max_rd_atomic, "MaxRdAtomic", 8, "READs and ATOMICs of a QP"),
       field(&DeviceAttributes::window_types, "WindowTypes", 8, "1 type 1, 2 type 2A, 4 type 2B"),
       field(&DeviceAttributes::max_srqs, "MaxSrqs", 32, "SRQ numbers"));
+  static constexpr auto fields =
+      join_rows(join_rows(front, capability_fields<DeviceAttributes>(&CapabilityRow::name)), back);
 };
 
 struct ContextMemoryAttributes {  // SetContextMemory
@@ -94,28 +97,6 @@ struct Layout<QueueAttributes> {
             "of a CQ: microseconds after which its event is raised with fewer; 0: no time does"));
 };
 
-// Rights of a key or a queue pair, one bit each.
-using Rights = u16;
-enum Access : Rights {
-  kLocalWrite = 1,
-  kRemoteWrite = 2,
-  kRemoteRead = 4,
-  kRemoteAtomic = 8,
-  kFastRegister = 16,  // of a region: made for fast register, a peer may invalidate its key
-  kBindWindow = 32,    // of a region: windows may be bound to it
-  kZeroBased = 64,     // its addresses count from 0: of a region, of a window of type 2
-  // 128: kLocalRead, which no command gives
-  kRemoteAtomicWrite = 256,
-  kFlushGlobal = 512,  // a peer may have what was written made visible, persistent
-  kFlushPersistent = 1024,
-};
-// Of every device; those of an optional operation: optional_rights() (operation_rows.h).
-inline constexpr Rights kAllAccess = kLocalWrite | kRemoteWrite | kRemoteRead | kRemoteAtomic;
-inline constexpr Rights kWindowAccess = kRemoteWrite | kRemoteRead | kRemoteAtomic;
-// MR-11, MW-3: they need local write.
-inline constexpr Rights kRemoteChanges = kRemoteWrite | kRemoteAtomic | kRemoteAtomicWrite;
-inline constexpr Rights kRegionAccess = kAllAccess | kFastRegister | kBindWindow | kZeroBased;
-
 // What a key names, and whether it may be used (G22.1). Invalid: nothing is allocated there.
 enum class KeyKind : u8 { Region, Window1, Window2A, Window2B };
 enum class KeyState : u8 { Invalid, Free, Valid };
@@ -144,11 +125,7 @@ struct Layout<MrAttributes> {
             "address of its first byte; with a page list, of the list"),
       unused(8), field(&MrAttributes::pd, "PD", 24, "protection domain"),
       field(&MrAttributes::key, "Key", 32, "L_Key and R_Key: index (24 bits) and key byte"),
-      field(
-          &MrAttributes::access, "Access", 16,
-          "1 local write, 2 remote write, 4 remote read, 8 remote atomic, 16 fast register: a peer "
-          "may invalidate the key, 32 windows may be bound, 64 zero based: Start is 0; optional: "
-          "256 remote ATOMIC WRITE, 512 flush to global visibility, 1024 flush to persistence"),
+      field(&MrAttributes::access, "Access", 16, "rights, see below"),
       field(&MrAttributes::log_page, "LogPage", 8,
             "0: contiguous; 12 to 30: page size as a power of two, and Physical names a list of 64 "
             "bit page addresses, at most 512; Start is a multiple of 8"),
@@ -175,9 +152,7 @@ struct Layout<MwAttributes> {
       field(&MwAttributes::key, "Key", 32, "R_Key; BindMw: the new one comes back"), unused(8),
       field(&MwAttributes::pd, "PD", 24, "protection domain"), unused(8),
       field(&MwAttributes::qpn, "QPN", 24, "queried: of a bound one of type 2, its queue pair"),
-      field(&MwAttributes::access, "Access", 16,
-            "2 remote write, 4 remote read, 8 remote atomic, of type 2 64 zero based: addresses "
-            "count from 0 at Start; 256, 512, 1024 as of a region"),
+      field(&MwAttributes::access, "Access", 16, "rights, see below"),
       field(&MwAttributes::type, "Type", 8, "1 type 1, 2 type 2A, 3 type 2B"),
       field(&MwAttributes::state, "KeyState", 8, "queried: 1 Free, 2 Valid"), unused(32));
 };

@@ -1,18 +1,80 @@
 // SPDX-License-Identifier: Apache-2.0
-// The work requests of a send queue as a table (T3, T4).
+// The work requests of a send queue, and what completes, as tables (T3, T4).
 #pragma once
+#include <algorithm>
 #include <array>
 #include <string_view>
 
-#include "model/proto/interface/device.h"
+#include "model/proto/interface/work_operands.h"
 #include "model/proto/transport/operation_rows.h"
 #include "model/proto/transport/services.h"
 
 namespace hca::proto {
+// ---- Completions
+enum class CqeOpcode : u8 {
+  Send,
+  RdmaWrite,
+  RdmaRead,
+  CompareSwap,
+  FetchAdd,
+  BindMw,
+  LocalInvalidate,
+  RegisterMr,
+  AtomicWrite,
+  Flush,
+  Receive = 128,
+  ReceiveRdmaImmediate = 129,
+};
+constexpr bool is_of_receive(CqeOpcode opcode) { return opcode >= CqeOpcode::Receive; }
+
+struct CompletionRow {
+  CqeOpcode opcode;
+  std::string_view name;
+  std::string_view word;  // after IBV_WC_, where libibverbs has it
+  std::string_view meaning;
+};
+inline constexpr auto kCompletionRows = [] {
+  using enum CqeOpcode;
+  return std::array{
+      // clang-format off
+      CompletionRow{Send,                 "Send",                 "SEND",               "a SEND of any kind"},
+      CompletionRow{RdmaWrite,            "RdmaWrite",            "RDMA_WRITE",         "an RDMA WRITE of any kind"},
+      CompletionRow{RdmaRead,             "RdmaRead",             "RDMA_READ",          "an RDMA READ"},
+      CompletionRow{CompareSwap,          "CompareSwap",          "COMP_SWAP",          "a CmpSwap"},
+      CompletionRow{FetchAdd,             "FetchAdd",             "FETCH_ADD",          "a FetchAdd"},
+      CompletionRow{BindMw,               "BindMw",               "BIND_MW",            "a Bind MW"},
+      CompletionRow{LocalInvalidate,      "LocalInvalidate",      "LOCAL_INV",          "a Local Invalidate"},
+      CompletionRow{RegisterMr,           "RegisterMr",           "REG_MR",             "a Fast Register MR"},
+      CompletionRow{AtomicWrite,          "AtomicWrite",          "ATOMIC_WRITE",       "an ATOMIC WRITE"},
+      CompletionRow{Flush,                "Flush",                "FLUSH",              "a FLUSH"},
+      CompletionRow{Receive,              "Receive",              "RECV",               "a SEND arrived"},
+      CompletionRow{ReceiveRdmaImmediate, "ReceiveRdmaImmediate", "RECV_RDMA_WITH_IMM", "a WRITE with Immediate arrived"},
+      // clang-format on
+  };
+}();
+
+// ---- Work requests
+enum class WorkOpcode : u8 {
+  Send,
+  SendImmediate,
+  SendInvalidate,
+  RdmaWrite,
+  RdmaWriteImmediate,
+  RdmaRead,
+  CompareSwap,
+  FetchAdd,
+  BindMw,
+  LocalInvalidate,
+  RegisterMr,
+  AtomicWrite,
+  Flush,
+};
+
 // One row per work request: its opcodes by position, what it carries and how it completes.
 struct WorkRow {
   WorkOpcode opcode;
   std::string_view name;
+  std::string_view word;         // after IBV_WR_, where libibverbs has it
   u8 first, middle, last, only;  // OpCode[4:0]
   CqeOpcode completion;
   bool immediate, invalidate;
@@ -23,39 +85,38 @@ struct WorkRow {
   u32 exact_bytes;        // that its SGEs have; 0: any number
   Services services;      // that have it (T4)
   Capability capability;  // of a device that has it
-  u32 segment_bytes;      // between the WQE and its SGEs
+  Operands operands;      // between the WQE and its SGEs
 
+  constexpr u32 segment_bytes() const { return row_of(operands).layout.bytes; }
   constexpr bool sends_payload() const { return payload; }
   constexpr bool is_local() const { return answer == Answer::Nothing; }
   // Its SGEs are where the data of the answer go.
-  constexpr bool places_response() const {
-    return answer == Answer::Read || answer == Answer::Atomic;
-  }
+  constexpr bool places_response() const { return answer_row(answer).has_data; }
 };
 inline constexpr u32 kAtomicBytes = 8;
 inline constexpr auto kWorkRows = [] {
   using enum WorkOpcode;
   using A = Answer;
   using C = Capability;
+  using O = Operands;
   using Q = CqeOpcode;
   constexpr bool kYes = true, kNo = false;
-  constexpr u32 kMemory = kMemorySegmentBytes;
   return std::array{
       // clang-format off
-    //                                                        first middle last  only  completion       imm   inv   solicit credit answer      payload bytes     services    capability      segment
-    WorkRow{Send,               "SEND",                       0x00, 0x01, 0x02, 0x04, Q::Send,            kNo,  kNo,  kYes, kYes, A::Acknowledge, kYes, 0,            kSenders,   C::Base,        0},
-    WorkRow{SendImmediate,      "SEND with Immediate",        0x00, 0x01, 0x03, 0x05, Q::Send,            kYes, kNo,  kYes, kYes, A::Acknowledge, kYes, 0,            kSenders,   C::Base,        0},
-    WorkRow{SendInvalidate,     "SEND with Invalidate",       0x00, 0x01, 0x16, 0x17, Q::Send,            kNo,  kYes, kYes, kYes, A::Acknowledge, kYes, 0,            kRc | kXrc, C::Base,        0},
-    WorkRow{RdmaWrite,          "RDMA WRITE",                 0x06, 0x07, 0x08, 0x0a, Q::RdmaWrite,       kNo,  kNo,  kNo,  kNo,  A::Acknowledge, kYes, 0,            kConnected, C::Base,        0},
-    WorkRow{RdmaWriteImmediate, "RDMA WRITE with Immediate",  0x06, 0x07, 0x09, 0x0b, Q::RdmaWrite,       kYes, kNo,  kYes, kYes, A::Acknowledge, kYes, 0,            kConnected, C::Base,        0},
-    WorkRow{RdmaRead,           "RDMA READ",                  0x0c, 0x0c, 0x0c, 0x0c, Q::RdmaRead,        kNo,  kNo,  kNo,  kNo,  A::Read,        kNo,  0,            kReliable,  C::Base,        0},
-    WorkRow{CompareSwap,        "CmpSwap",                    0x13, 0x13, 0x13, 0x13, Q::CompareSwap,     kNo,  kNo,  kNo,  kNo,  A::Atomic,      kNo,  kAtomicBytes, kReliable,  C::Base,        kAtomicOperandBytes},
-    WorkRow{FetchAdd,           "FetchAdd",                   0x14, 0x14, 0x14, 0x14, Q::FetchAdd,        kNo,  kNo,  kNo,  kNo,  A::Atomic,      kNo,  kAtomicBytes, kReliable,  C::Base,        kAtomicOperandBytes},
-    WorkRow{BindMw,             "Bind MW",                    0,    0,    0,    0,    Q::BindMw,          kNo,  kNo,  kNo,  kNo,  A::Nothing,     kNo,  0,            kConnected, C::Base,        kMemory},
-    WorkRow{LocalInvalidate,    "Local Invalidate",           0,    0,    0,    0,    Q::LocalInvalidate, kNo,  kYes, kNo,  kNo,  A::Nothing,     kNo,  0,            kConnected, C::Base,        0},
-    WorkRow{RegisterMr,         "Fast Register MR",           0,    0,    0,    0,    Q::RegisterMr,      kNo,  kNo,  kNo,  kNo,  A::Nothing,     kNo,  0,            kConnected, C::Base,        kMemory},
-    WorkRow{AtomicWrite,        "ATOMIC WRITE",               0x1d, 0x1d, 0x1d, 0x1d, Q::AtomicWrite,     kNo,  kNo,  kNo,  kNo,  A::Empty,       kYes, kAtomicBytes, kRc,        C::AtomicWrite, 0},
-    WorkRow{Flush,              "FLUSH",                      0x1c, 0x1c, 0x1c, 0x1c, Q::Flush,           kNo,  kNo,  kNo,  kNo,  A::Empty,       kNo,  0,            kReliable,  C::Flush,       kFlushOperandBytes},
+    //                                                                             first middle last  only  completion       imm   inv   solicit credit answer      payload bytes     services    capability      operands
+    WorkRow{Send,               "SEND",                       "SEND",                 0x00, 0x01, 0x02, 0x04, Q::Send,            kNo,  kNo,  kYes, kYes, A::Acknowledge, kYes, 0,            kSenders,   C::Base,        O::None},
+    WorkRow{SendImmediate,      "SEND with Immediate",        "SEND_WITH_IMM",        0x00, 0x01, 0x03, 0x05, Q::Send,            kYes, kNo,  kYes, kYes, A::Acknowledge, kYes, 0,            kSenders,   C::Base,        O::None},
+    WorkRow{SendInvalidate,     "SEND with Invalidate",       "SEND_WITH_INV",        0x00, 0x01, 0x16, 0x17, Q::Send,            kNo,  kYes, kYes, kYes, A::Acknowledge, kYes, 0,            kRc | kXrc, C::Base,        O::None},
+    WorkRow{RdmaWrite,          "RDMA WRITE",                 "RDMA_WRITE",           0x06, 0x07, 0x08, 0x0a, Q::RdmaWrite,       kNo,  kNo,  kNo,  kNo,  A::Acknowledge, kYes, 0,            kConnected, C::Base,        O::None},
+    WorkRow{RdmaWriteImmediate, "RDMA WRITE with Immediate",  "RDMA_WRITE_WITH_IMM",  0x06, 0x07, 0x09, 0x0b, Q::RdmaWrite,       kYes, kNo,  kYes, kYes, A::Acknowledge, kYes, 0,            kConnected, C::Base,        O::None},
+    WorkRow{RdmaRead,           "RDMA READ",                  "RDMA_READ",            0x0c, 0x0c, 0x0c, 0x0c, Q::RdmaRead,        kNo,  kNo,  kNo,  kNo,  A::Read,        kNo,  0,            kReliable,  C::Base,        O::None},
+    WorkRow{CompareSwap,        "CmpSwap",                    "ATOMIC_CMP_AND_SWP",   0x13, 0x13, 0x13, 0x13, Q::CompareSwap,     kNo,  kNo,  kNo,  kNo,  A::Atomic,      kNo,  kAtomicBytes, kReliable,  C::Base,        O::Atomic},
+    WorkRow{FetchAdd,           "FetchAdd",                   "ATOMIC_FETCH_AND_ADD", 0x14, 0x14, 0x14, 0x14, Q::FetchAdd,        kNo,  kNo,  kNo,  kNo,  A::Atomic,      kNo,  kAtomicBytes, kReliable,  C::Base,        O::Atomic},
+    WorkRow{BindMw,             "Bind MW",                    "BIND_MW",              0,    0,    0,    0,    Q::BindMw,          kNo,  kNo,  kNo,  kNo,  A::Nothing,     kNo,  0,            kConnected, C::Base,        O::Memory},
+    WorkRow{LocalInvalidate,    "Local Invalidate",           "LOCAL_INV",            0,    0,    0,    0,    Q::LocalInvalidate, kNo,  kYes, kNo,  kNo,  A::Nothing,     kNo,  0,            kConnected, C::Base,        O::None},
+    WorkRow{RegisterMr,         "Fast Register MR",           "REG_MR",               0,    0,    0,    0,    Q::RegisterMr,      kNo,  kNo,  kNo,  kNo,  A::Nothing,     kNo,  0,            kConnected, C::Base,        O::Memory},
+    WorkRow{AtomicWrite,        "ATOMIC WRITE",               "ATOMIC_WRITE",         0x1d, 0x1d, 0x1d, 0x1d, Q::AtomicWrite,     kNo,  kNo,  kNo,  kNo,  A::Empty,       kYes, kAtomicBytes, kRc,        C::AtomicWrite, O::None},
+    WorkRow{Flush,              "FLUSH",                      "FLUSH",                0x1c, 0x1c, 0x1c, 0x1c, Q::Flush,           kNo,  kNo,  kNo,  kNo,  A::Empty,       kNo,  0,            kReliable,  C::Flush,       O::Flush},
       // clang-format on
   };
 }();
@@ -66,8 +127,12 @@ constexpr const WorkRow* work_row(WorkOpcode opcode) {
 constexpr bool takes_credit_first(WorkOpcode opcode) {
   return kWorkRows[std::size_t(opcode)].completion == CqeOpcode::Send;
 }
-// Of a WQE that passed check_send_wqe.
-constexpr const WorkRow& row_of(const SendWqe& wqe) { return kWorkRows[std::size_t(wqe.opcode)]; }
+
+// Each work request completes as a row says.
+static_assert(std::ranges::all_of(kWorkRows, [](const WorkRow& work) {
+  return std::ranges::any_of(
+      kCompletionRows, [&](const CompletionRow& row) { return row.opcode == work.completion; });
+}));
 
 inline constexpr u64 kMaxMessageBytes = u64{1} << 31;  // C9-10, C9-16
 }  // namespace hca::proto

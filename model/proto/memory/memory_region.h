@@ -8,10 +8,6 @@
 #include "model/proto/memory/key.h"
 
 namespace hca::proto {
-// Every region has it (MR-10), no window: its key is no L_Key.
-inline constexpr Rights kLocalRead = 0x80;
-static_assert(!(kLocalRead & kRegionAccess));
-
 inline constexpr u32 kAnyQp = ~u32{0};
 // It names no region, but all memory by its physical addresses; for privileged queue pairs (G22.4).
 inline constexpr u32 kReservedLkey = 0;

@@ -4,9 +4,8 @@
 #include <array>
 #include <string_view>
 
-#include "model/proto/interface/object_attributes.h"
-#include "model/proto/transport/transport_options.h"
-#include "model/proto/types.h"
+#include "model/proto/interface/capabilities.h"
+#include "model/proto/interface/rights.h"
 
 namespace hca::proto {
 enum class Operation : u8 {
@@ -40,28 +39,25 @@ enum class Answer : u8 {
   Empty,        // one READ Response Only without payload
   Nothing,      // no request, one that no device executes, or local work
 };
-constexpr bool has_response(Answer answer) {
-  return answer == Answer::Read || answer == Answer::Atomic || answer == Answer::Empty;
-}
-// Whose devices execute an operation: all, those with the option, none.
-enum class Capability : u8 { Base, Flush, AtomicWrite, Missing };
-// Which option it is, and what QueryDevice says of it.
-struct CapabilityRow {
-  Capability capability;
-  bool TransportOptions::*option;
-  bool DeviceAttributes::*offered;
+struct AnswerRow {
+  Answer answer;
+  std::string_view name;
+  Operation reply;  // of its packets
+  bool is_saved;    // it is kept for duplicates (G29)
+  bool has_data;    // the requester puts them where the SGEs say
 };
-inline constexpr std::array kCapabilities{
-    CapabilityRow{Capability::Flush, &TransportOptions::flush, &DeviceAttributes::flush},
-    CapabilityRow{Capability::AtomicWrite, &TransportOptions::atomic_write,
-                  &DeviceAttributes::atomic_write}};
-constexpr bool has(const TransportOptions& options, Capability capability) {
-  if (capability == Capability::Base) [[likely]]
-    return true;
-  for (const CapabilityRow& row : kCapabilities)
-    if (row.capability == capability) return options.*row.option;
-  return false;
-}
+inline constexpr std::array kAnswerRows{
+    // clang-format off
+    //        answer               name                                  reply                         saved  data
+    AnswerRow{Answer::Acknowledge, "Acknowledge",                        Operation::Acknowledge,       false, false},
+    AnswerRow{Answer::Read,        "READ responses",                     Operation::ReadResponse,      true,  true},
+    AnswerRow{Answer::Atomic,      "ATOMIC Acknowledge",                 Operation::AtomicAcknowledge, true,  true},
+    AnswerRow{Answer::Empty,       "READ Response Only without payload", Operation::ReadResponse,      true,  false},
+    AnswerRow{Answer::Nothing,     "nothing, it sends no packet",        Operation::Acknowledge,       false, false},
+    // clang-format on
+};
+constexpr const AnswerRow& answer_row(Answer answer) { return kAnswerRows[std::size_t(answer)]; }
+constexpr bool has_response(Answer answer) { return answer_row(answer).is_saved; }
 
 struct OperationRow {
   Operation operation;
@@ -114,7 +110,12 @@ constexpr const OperationRow& operation_row(Operation operation) {
   return kOperationRows[std::size_t(operation)];
 }
 
-// The laws of the table: in the order of the operations, none is left out.
+// The laws of the tables: in the order of their enumerators, none is left out.
+static_assert([] {
+  for (std::size_t i = 0; i < kAnswerRows.size(); ++i)
+    if (std::size_t(kAnswerRows[i].answer) != i) return false;
+  return kAnswerRows.size() == std::size_t(Answer::Nothing) + 1;
+}());
 static_assert(kOperationRows.size() <= 16, "detail::place_of() and the RTL have 4 bits for it");
 static_assert([] {
   for (std::size_t i = 0; i < kOperationRows.size(); ++i)
@@ -137,10 +138,10 @@ static_assert([] {
 }());
 
 // The rights that commands may give on this device beside those of every device.
-constexpr Rights optional_rights(const TransportOptions& options) {
+constexpr Rights optional_rights(const Capabilities& device) {
   Rights rights = 0;
   for (const OperationRow& row : kOperationRows)
-    if (row.capability != Capability::Base && has(options, row.capability))
+    if (row.capability != Capability::Base && has(device, row.capability))
       rights |= row.needed_access;
   return rights;
 }

@@ -77,14 +77,14 @@ constexpr u32 psns_of_message(const WorkRow& row, u64 bytes, u32 path_mtu) {
   const bool one = has_response(row.answer) && row.answer != Answer::Read;
   return one ? 1 : psns_of(bytes, path_mtu);
 }
-// What stands between a WQE of an ATOMIC or FLUSH and its SGEs.
-struct WorkOperands {
-  AtomicOperands atomic{};
-  FlushOperands flush{};
-};
-inline void decode_operands(const WorkRow& row, const u8* at, WorkOperands& to) {
-  if (row.answer == Answer::Atomic) decode_to(at, to.atomic);
-  if (row.opcode == WorkOpcode::Flush) decode_to(at, to.flush);
+// `at`: after the control segment.
+inline void take_operands(const WorkRow& row, const u8* at, WorkOperands& to) {
+  std::memcpy(to.bytes.data(), at, row.segment_bytes());
+}
+// The bytes of a message that its operands give: of those its SGEs do not count.
+inline u64 bytes_of_operands(const WorkRow& row, const WorkOperands& operands) {
+  if (row.operands == Operands::None) return 0;
+  return row_of(row.operands).message_bytes(operands.bytes.data());
 }
 
 // Gives a new message its PSNs (G1.1, G1.2) and its SSN (G5.4); what sends no packet gets neither.
@@ -151,14 +151,15 @@ inline Bth request_bth(const QpConfig& qp, const PacketPlan& plan) {
 inline void request_headers(ExtHeaders& ext, const SendWqe& wqe, const WorkOperands& operands,
                             const SentMessage& m, const PacketPlan& plan) {
   ext.imm_dt = {wqe.immediate};
-  ext.feth = {operands.flush.selectivity, operands.flush.placement};
   ext.ieth = {wqe.immediate};
-  if (m.answer == Answer::Atomic)
-    ext.atomic_eth = {wqe.remote_va, wqe.rkey, operands.atomic.swap_or_add,
-                      operands.atomic.compare};
-  else {  // of a WRITE only the first packet has it
+  if (plan.row->has(Ext::AtomicEth)) {
+    ext.atomic_eth.va = wqe.remote_va;
+    ext.atomic_eth.rkey = wqe.rkey;
+  } else {  // of a WRITE only the first packet has it
     ext.reth = {wqe.remote_va + plan.offset, wqe.rkey, m.bytes - plan.offset};
   }
+  const Operands kind = row_of(wqe).operands;
+  if (kind != Operands::None) row_of(kind).put_in(operands.bytes.data(), ext);
 }
 // Of a datagram, whose address handle stands in its WQE (PSR-18, G15.2).
 inline void address_datagram(Bth& bth, ExtHeaders& ext, const QpConfig& qp,

@@ -5,7 +5,7 @@
 #include <array>
 #include <string_view>
 
-#include "model/proto/types.h"
+#include "model/proto/interface/capabilities.h"
 
 namespace hca::proto {
 // G2.5: what becomes of a packet behind one that drew an RNR NAK.
@@ -46,7 +46,7 @@ inline constexpr std::array<std::string_view, 2> kSqdDrainsNames{"begun", "poste
 enum class SrqLimitTest : u8 { Take, Set };
 inline constexpr std::array<std::string_view, 2> kSrqLimitTestNames{"take", "set"};
 
-struct TransportOptions {
+struct TransportOptions : Capabilities {
   bool credits = true;
   GapAfterRnr gap_after_rnr = GapAfterRnr::Drop;
   DupReadCheck dup_read_check = DupReadCheck::HeldEntry;
@@ -60,7 +60,5 @@ struct TransportOptions {
   bool congestion_control = false;
   // G25.3: a datagram to a group also reaches the members at the port that sends it ([U]).
   bool multicast_loop_back = true;
-  // Optional operations of RC; without them a request of one is refused (T10-2).
-  bool flush = false, atomic_write = false;
 };
 }  // namespace hca::proto

@@ -25,7 +25,7 @@ static_assert([] {
 // ---- Send WQEs
 // Where its SGEs or inline data begin.
 constexpr u32 segments_offset(const WorkRow& row, Service service = Service::Rc) {
-  return kSendWqeBytes + row.segment_bytes + (service == Service::Ud ? kAddressHandleBytes : 0);
+  return kSendWqeBytes + row.segment_bytes() + (service == Service::Ud ? kAddressHandleBytes : 0);
 }
 
 // T4: which work requests a service has.
@@ -68,7 +68,7 @@ constexpr WcStatus check_message_bytes(const WorkRow& row, u64 bytes, const QpCo
 
 // The local right that the SGEs of a work request need: a response is written to them.
 constexpr Rights local_right(const WorkRow& row) {
-  return row.sends_payload() ? kLocalRead : Rights{kLocalWrite};
+  return Rights(row.sends_payload() ? kLocalRead : kLocalWrite);
 }
 // The same of a receive WQE.
 constexpr Rights receive_right() { return Rights{kLocalWrite}; }

@@ -55,6 +55,8 @@ constexpr Reserved reserved(std::string_view name, unsigned bits, std::string_vi
                             Icrc icrc = Icrc::Covered) {
   return {name, bits, icrc, statement};
 }
+// Bits of a device structure without a meaning: written as zero, ignored.
+constexpr Reserved unused(unsigned bits) { return reserved("reserved", bits, ""); }
 template <class F>
 inline constexpr bool kIsReserved = std::is_same_v<std::remove_cvref_t<F>, Reserved>;
 

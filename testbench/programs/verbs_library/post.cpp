@@ -110,7 +110,7 @@ int write_work(Context& context, Qp& qp, const WorkRequest& work) {
   at += proto::kSendWqeBytes;
   if (is_atomic(head.opcode)) {
     proto::encode(work.atomic, at);
-    at += proto::kAtomicOperandBytes;
+    at += proto::bytes_of<proto::AtomicOperands>();
   }
   if (head.opcode == proto::WorkOpcode::BindMw) proto::encode(work.memory, at);
   if (qp.service == proto::Service::Ud) {

@@ -51,10 +51,7 @@ constexpr std::optional<proto::Rights> access_of(unsigned flags) {
 inline bool may_send(proto::Service service, const proto::DeviceAttributes& device,
                      proto::WorkOpcode opcode) {
   const proto::WorkRow& row = *proto::work_row(opcode);
-  proto::TransportOptions options;
-  for (const proto::CapabilityRow& capability : proto::kCapabilities)
-    options.*capability.option = device.*capability.offered;
-  return proto::may_send(service, row) && proto::has(options, row.capability);
+  return proto::may_send(service, row) && proto::has(device, row.capability);
 }
 // The verbs have one right for both: who may write may write indivisibly, where the device can.
 constexpr proto::Rights with_atomic_write(proto::Rights access, const proto::DeviceAttributes& of) {

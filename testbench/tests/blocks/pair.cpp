@@ -261,7 +261,7 @@ void TestHost::post(const Message& m) {
   if (m.inline_data) std::memcpy(sges, &memory_[kData + m.local], m.bytes);
   if (row_of(w).answer == Answer::Atomic) {
     encode(AtomicOperands{m.operand, m.compare}, sges);
-    sges += kAtomicOperandBytes;
+    sges += bytes_of<AtomicOperands>();
   }
   if (flushes) encode(FlushOperands{kPlaceGlobal, kFlushRange, m.bytes}, sges);
   u32 at = 0;

@@ -19,7 +19,7 @@ inline bool ResponderExecute::may_reply(u32 qpn) {
 }
 
 namespace {
-bool writes(const OpcodeRow& row) { return row.operation != Operation::Flush; }
+bool writes(const OpcodeRow& row) { return row.traits().needed_access & kRemoteChanges; }
 bool overlap(u64 a, u64 b) { return a < b + kAtomicBytes && b < a + kAtomicBytes; }
 }  // namespace
 
@@ -206,10 +206,8 @@ void ResponderExecute::repeat_atomic(u32 qpn, Queue& q) {
 void ResponderExecute::reply_atomic(u32 qpn, Queue& q, u64 original) {
   const QpConfig& qp = contexts_.qps[qpn];
   const Outcome& o = *q.first;
-  const bool empty = o.opcode->traits().answer == Answer::Empty;
-  Packet* p = make_response(
-      qp, o, reply_row(qp.service, empty ? Operation::ReadResponse : Operation::AtomicAcknowledge),
-      o.effect.ack_psn, 0, original);
+  const Operation reply = answer_row(o.opcode->traits().answer).reply;
+  Packet* p = make_response(qp, o, reply_row(qp.service, reply), o.effect.ack_psn, 0, original);
   side_of(qpn).replies_out->push(Reply{.qpn = qpn, .psn = p->psn, .packet = p});
   probe.event(now() + 1, Step::Completed, qpn, p->psn);
   note_told(q.told, o.effect.ack_psn, o.reply.msn, o.reply.syndrome, o.consumed);

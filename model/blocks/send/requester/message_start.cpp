@@ -89,7 +89,7 @@ WcStatus MessageStart::check_wqe(const QpConfig& qp, SendQueue& q, const u8* wqe
   const WcStatus form = check_send_wqe(q.wqe, index, qp);
   if (form != WcStatus::Success) return form;
   const WorkRow& row = row_of(q.wqe);
-  if (row.segment_bytes) decode_operands(row, wqe + kSendWqeBytes, q.operands);
+  if (row.segment_bytes()) take_operands(row, wqe + kSendWqeBytes, q.operands);
   q.cursor = {wqe + segments_offset(row), q.wqe.sge_count};
   const bool datagram = qp.service == Service::Ud;
   if (datagram) [[unlikely]] {
@@ -101,7 +101,7 @@ WcStatus MessageStart::check_wqe(const QpConfig& qp, SendQueue& q, const u8* wqe
     const bool bounded = datagram || row.exact_bytes;
     return bounded ? check_message_bytes(row, bytes, qp) : WcStatus::Success;
   }
-  if (row.opcode == WorkOpcode::Flush) bytes = q.operands.flush.bytes;
+  bytes = bytes_of_operands(row, q.operands);
   for (u32 i = 0; i < q.wqe.sge_count; ++i) {
     const auto sge = decode<Sge>(q.cursor.segments + i * kSgeBytes);
     if (sge.bytes && !protection_.local(sge, accessor_of(qp), qp, local_right(row)))

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// The optional operations that a device may have as a table: of each its option, its knob
+// (hca.transport.*), its bit of QueryDevice and of the contexts that the RTL is told.
+#pragma once
+#include <array>
+#include <string_view>
+
+#include "model/proto/rows.h"
+#include "model/proto/wire/layout.h"
+
+namespace hca::proto {
+// Whose devices execute an operation: all, those with the option, none.
+enum class Capability : u8 { Base, Flush, AtomicWrite, Missing };
+
+// Which a device has. All are off by default: a request of one is refused then (T10-2).
+struct Capabilities {
+  bool flush = false;
+  bool atomic_write = false;
+};
+struct CapabilityRow {
+  Capability capability;
+  bool Capabilities::*has;
+  std::string_view option;    // its knob, and its signal in the RTL
+  std::string_view name;      // its bit of QueryDevice
+  std::string_view meaning;   // of that bit
+  std::string_view sentence;  // of the knob
+};
+inline constexpr std::array kCapabilities{
+    CapabilityRow{Capability::Flush, &Capabilities::flush, "flush", "Flush", "RC has FLUSH",
+                  "RC has FLUSH; else a request of it is refused, whatever follows its BTH "
+                  "(T10-2)"},
+    CapabilityRow{Capability::AtomicWrite, &Capabilities::atomic_write, "atomic_write",
+                  "AtomicWrite", "RC has ATOMIC WRITE",
+                  "RC has ATOMIC WRITE; else it is refused (T10-2)"},
+};
+// The rows stand in the order of the enumerators, and each has a member of its own.
+static_assert([] {
+  for (std::size_t i = 0; i < kCapabilities.size(); ++i)
+    if (std::size_t(kCapabilities[i].capability) != i + 1) return false;
+  return std::size_t(Capability::Missing) == kCapabilities.size() + 1;
+}());
+static_assert(sizeof(Capabilities) == kCapabilities.size());
+
+constexpr bool has(const Capabilities& device, Capability capability) {
+  if (capability == Capability::Base) [[likely]]
+    return true;
+  for (const CapabilityRow& row : kCapabilities)
+    if (row.capability == capability) return device.*row.has;
+  return false;
+}
+
+// make_rows() of what `row` makes of each capability.
+template <class Row>
+constexpr auto rows_of_capabilities(Row row) {
+  return [&]<std::size_t... i>(std::index_sequence<i...>) {
+    return make_rows(row(kCapabilities[i])...);
+  }
+  (std::make_index_sequence<kCapabilities.size()>{});
+}
+// One bit each, in a structure that has them.
+template <class Structure>
+constexpr auto capability_fields(std::string_view CapabilityRow::*name) {
+  return rows_of_capabilities([&](const CapabilityRow& row) {
+    return field<Structure, bool>(row.has, row.*name, 1, row.meaning);
+  });
+}
+}  // namespace hca::proto
