@@ -82,6 +82,15 @@ void RxParserPins::take(const rtl::BeatOf<rtl::Parsed>& beat) {
   last_ = beat.control;
 }
 
+namespace {
+// The block has no signal for the length of what it does not know.
+u32 icrc_offset_of(std::span<const u8> frame, LinkLayer link) {
+  ParsedPacket packet;
+  parse(frame, link, packet);
+  return packet.icrc_offset;
+}
+}  // namespace
+
 void RxParserPins::finish(Item& item) const {
   blocks::ParsedFrame& out = *item.parsed;
   out.headers = *headers_, out.verdict = last_.verdict;
@@ -97,6 +106,7 @@ void RxParserPins::finish(Item& item) const {
       u16(p.transport_offset + bytes_of<Bth>() + (p.opcode ? p.opcode->ext_bytes : 0));
   p.payload_bytes = last_.payload_bytes;
   p.icrc_offset = p.payload_offset + p.payload_bytes + pad_of(p.payload_bytes);
+  if (!p.opcode) p.icrc_offset = icrc_offset_of(item.frame, item.link);
   static_cast<ExtHeaders&>(p) = static_cast<const ExtHeaders&>(last_);
   out.addressing = addressing_of(item.frame.data(), p);
   if (!(address_vector(p.framing, out.addressing) == to))

@@ -30,8 +30,8 @@ inline PortEvents port_events(const PortAttributes& before, const PortAttributes
   return events;
 }
 
-// BTH-4: without its headers whole, a request of an optional operation is malformed for a device
-// that has the operation; for others it is an operation that they do not know.
+// BTH-4: a request of an optional operation whose form is not good is malformed for a device that
+// has the operation; for others it is an operation that they do not know.
 inline bool is_malformed(const QpConfig& qp, const ParsedPacket& packet) {
   if (packet.opcode) [[likely]]
     return false;
@@ -49,7 +49,7 @@ inline u64 DropCounters::*port_drop(const PortAttributes& port, u32 number, cons
   if (!is_of_vlan(port, frame, packet)) return &D::wrong_vlan;
   if (packet.payload_bytes > port.mtu) return &D::above_mtu;  // G34.3
   if (!qp) return &D::unknown_qp;
-  if (is_malformed(*qp, packet)) return &D::truncated;
+  if (is_malformed(*qp, packet)) return counter_of(form_if_executed(packet));
   return is_of_port(*qp, number) ? nullptr : &D::wrong_port;
 }
 

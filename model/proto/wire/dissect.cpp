@@ -91,6 +91,7 @@ Dissection dissect(std::span<const u8> frame, LinkLayer link) {
   else
     walk_native(walk, out);
   out.structure = parse(frame, link, out.packet);
+  if (out.structure == PacketVerdict::ReservedOpcode) out.structure = form_if_executed(out.packet);
   out.has_icrc = out.structure == PacketVerdict::Good || out.structure == PacketVerdict::BadTver ||
                  out.structure == PacketVerdict::BadPad ||
                  out.structure == PacketVerdict::ReservedOpcode;

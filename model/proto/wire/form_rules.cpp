@@ -5,6 +5,7 @@
 #include "model/proto/transport/multicast.h"
 #include "model/proto/transport/pkey.h"
 #include "model/proto/transport/psn.h"
+#include "model/proto/transport/responder_rules.h"
 #include "model/proto/transport/syndrome.h"
 
 namespace hca::proto {
@@ -91,6 +92,14 @@ constexpr std::array kFormRules{
   FormRule{"ATOM-6", Broken, "the VA of an ATOMIC is not a multiple of 8",
            "a must: the responder refuses it",
            [](const FormView& v) { return has(v, Ext::AtomicEth) && v.packet.atomic_eth.va % 8 != 0; }},
+  FormRule{"EXT-15", Broken, "PLT names no placement or a reserved one, or SEL is reserved",
+           "reserved values, not reserved bits: the responder refuses the FLUSH",
+           [](const FormView& v) { return has(v, Ext::Feth) && request::bad_flush(v.packet); }},
+  FormRule{"EXT-18", Broken, "the VA of an ATOMIC WRITE is not a multiple of 8, or its DMALen is not 8",
+           "a must: the responder refuses it",
+           [](const FormView& v) {
+             return v.opcode.payload == PayloadRule::Eight && has(v, Ext::Reth) && (v.packet.reth.va % 8 != 0 || v.packet.reth.dma_len != 8);
+           }},
   FormRule{"T5-3", Broken, "the syndrome's kind is reserved",
            "a reserved value, not a reserved bit: the requester cannot act on it",
            [](const FormView& v) { return has(v, Ext::Aeth) && syndrome_kind(v.packet.aeth.syndrome) == SyndromeKind::Reserved; }},

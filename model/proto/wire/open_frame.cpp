@@ -102,6 +102,12 @@ bool is_before_transport(PacketVerdict verdict) {
   return std::ranges::find(all, verdict) != all.end();
 }
 
+// The structure, for whom every operation is one that is executed.
+PacketVerdict form_at(Bytes frame, OpenedFrame& out) {
+  const PacketVerdict v = parse_at(frame, out.starts_at, out.packet_offset, out.packet);
+  return v == ReservedOpcode ? form_if_executed(out.packet) : v;
+}
+
 // The structure of a frame whose end was not captured, as if its other bytes were there.
 PacketVerdict parse_completed(Bytes frame, u32 bytes_on_wire, OpenedFrame& out) {
   std::vector<u8> whole(frame.begin(), frame.end());
@@ -109,7 +115,7 @@ PacketVerdict parse_completed(Bytes frame, u32 bytes_on_wire, OpenedFrame& out) 
   for (const HeaderPlace& place : out)
     if (place.header->name == Layout<Udp>::name)  // over bytes that are not there
       std::fill_n(whole.begin() + place.offset + byte_of<Udp>("Checksum"), 2, u8{0});
-  const PacketVerdict verdict = parse_at(whole, out.starts_at, out.packet_offset, out.packet);
+  const PacketVerdict verdict = form_at(whole, out);
   if (out.has_transport || is_before_transport(verdict)) return verdict;
   return Truncated;
 }
@@ -135,7 +141,7 @@ OpenedFrame open_frame(Bytes frame, Layer begins, u32 bytes_on_wire) {
     return out;
   }
   out.has_network = is_network(out.starts_at);
-  out.structure = parse_at(frame, out.starts_at, out.packet_offset, out.packet);
+  out.structure = form_at(frame, out);
   // A BTH alone has no length that could say that bytes are missing.
   const bool ends_early =
       out.structure == Truncated || out.starts_at == Layer::Lrh || out.starts_at == Layer::Bth;

@@ -71,6 +71,25 @@ struct ParsedPacket : ParsedStart, ExtHeaders {
 // its IP or GRH length are padding. ICRC and VCRC: below.
 PacketVerdict parse(std::span<const u8> frame, LinkLayer link, ParsedPacket& out);
 
+// The form of a packet with `bytes` from its BTH to the end of its ICRC.
+constexpr PacketVerdict transport_form(const OpcodeRow& row, u8 pad_count, u32 bytes) {
+  const u32 headers = bytes_of<Bth>() + row.ext_bytes + kIcrcBytes;
+  if (bytes < headers) return PacketVerdict::Truncated;
+  if (bytes % 4 != 0) [[unlikely]]
+    return PacketVerdict::BadLength;
+  if (pad_count > bytes - headers) [[unlikely]]
+    return PacketVerdict::BadPad;
+  return PacketVerdict::Good;
+}
+// BTH-4: an optional operation is refused by a device without it, whatever stands after its BTH:
+// parse() finds a reserved OpCode. This is what a device that has the operation finds.
+inline PacketVerdict form_if_executed(const ParsedPacket& packet) {
+  const OpcodeRow* row = opcode_row(packet.bth.opcode);
+  if (!row) return PacketVerdict::ReservedOpcode;
+  const u32 end = packet.icrc_offset + kIcrcBytes;
+  return transport_form(*row, packet.bth.pad_count, end - packet.transport_offset);
+}
+
 // What stood in front of the BTH of a frame that was good, and what it means: frames of a stream
 // have the same. Nothing that depends on what stands behind it is kept.
 struct alignas(64) KnownNetwork {

@@ -62,21 +62,14 @@ void take_ext(Ext ext, const u8*& at, ExtHeaders& out) {
     return ReservedOpcode;
 
   const u32 headers = bytes_of<Bth>() + out.opcode->ext_bytes;
-  // BTH-4: an optional operation is refused by a device without it, whatever stands after its BTH;
-  // a device that has it finds it malformed (port_drop()).
-  const auto refuse = [&](PacketVerdict verdict) {
-    if (!out.opcode->traits().extended) return verdict;
+  const PacketVerdict form = transport_form(*out.opcode, out.bth.pad_count, bytes);
+  if (form != Good) [[unlikely]] {
+    if (!out.opcode->traits().extended) return form;
     out.opcode = nullptr;
-    return ReservedOpcode;
-  };
-  if (bytes < headers + kIcrcBytes) return refuse(Truncated);
-  if (bytes % 4 != 0) [[unlikely]]
-    return refuse(BadLength);
-  const u32 padded = bytes - headers - kIcrcBytes;
-  if (out.bth.pad_count > padded) [[unlikely]]
-    return refuse(BadPad);
+    return ReservedOpcode;  // form_if_executed()
+  }
   out.payload_offset = u16(offset + headers);
-  out.payload_bytes = padded - out.bth.pad_count;
+  out.payload_bytes = bytes - headers - kIcrcBytes - out.bth.pad_count;
 
   const u8* at = frame + offset + bytes_of<Bth>();
   out.opcode->ext.for_each([&](Ext ext) { take_ext(ext, at, out); });

@@ -161,9 +161,9 @@ class Maker {
   static void say_transport(const OpcodeRow& row, const Bth& bth, const ExtHeaders& ext,
                             u32 payload_bytes, std::ofstream& out) {
     out << "service=" << name_of(row.service) << "\tname=" << row.name << "\topcode=" << +row.code
-        << "\tse=" << bth.solicited << "\tm=" << bth.mig_req << "\tpad=" << pad_of(payload_bytes)
-        << "\tpkey=" << bth.pkey << "\tdest_qp=" << bth.dest_qp << "\ta=" << bth.ack_req
-        << "\tpsn=" << bth.psn << "\t";
+        << "\textended=" << row.traits().extended << "\tse=" << bth.solicited
+        << "\tm=" << bth.mig_req << "\tpad=" << pad_of(payload_bytes) << "\tpkey=" << bth.pkey
+        << "\tdest_qp=" << bth.dest_qp << "\ta=" << bth.ack_req << "\tpsn=" << bth.psn << "\t";
     if (row.has(Ext::Deth))
       out << "qkey=" << ext.deth.qkey << "\tsrc_qp=" << ext.deth.src_qp << "\t";
     if (row.has(Ext::Reth))

@@ -87,6 +87,8 @@ std::vector<Case> cases() {
   const auto se = [](Packet& p) { p.bth.solicited = true; };
   const auto a = [](Packet& p) { p.bth.ack_req = true; };
   const auto dma_len = [](u32 bytes) { return [=](Packet& p) { p.ext.reth.dma_len = bytes; }; };
+  const auto feth = [](u8 sel, u8 plt) { return [=](Packet& p) { p.ext.feth = {sel, plt}; }; };
+  const auto va = [](u64 address) { return [=](Packet& p) { p.ext.reth.va = address; }; };
   const auto syndrome = [](u8 s) { return [=](Packet& p) { p.ext.aeth.syndrome = s; }; };
   const auto to_qp = [](u32 qp, u32 qkey, u8 lane) {
     return [=](Packet& p) { p.bth.dest_qp = qp, p.ext.deth.qkey = qkey, p.av.virtual_lane = lane; };
@@ -116,13 +118,18 @@ std::vector<Case> cases() {
       {"T7-l3", packet(0x02, 1), packet(0x02, 0)},
       {"T7-l3", packet(0x02, 4096), packet(0x02, 4097)},
       {"T7-l4", packet(0x11), packet(0x11, 4)},
-      {"T7-l5", packet(0x1D, 8), packet(0x1D, 4)},
+      {"T7-l5", packet(0x1D, 8), with(packet(0x1D, 4), dma_len(8))},
       {"EXT-8", packet(0x1A, 256), packet(0x1A, 257)},
       {"C9-9", with(packet(0x0C), dma_len(0x80000000)), with(packet(0x0C), dma_len(0x80000001))},
       {"T7-l8", packet(0x0A, 5), with(packet(0x0A, 5), dma_len(6))},
       {"T7-l8", with(packet(0x06, 256), dma_len(257)), with(packet(0x06, 256), dma_len(256))},
       {"ATOM-6", with(packet(0x13), [](Packet& p) { p.ext.atomic_eth.va = 8; }),
        with(packet(0x13), [](Packet& p) { p.ext.atomic_eth.va = 12; })},
+      {"EXT-15", with(packet(0x1C), feth(1, 3)), with(packet(0x1C), feth(0, 0))},
+      {"EXT-15", with(packet(0x1C), feth(0, 1)), with(packet(0x1C), feth(0, 5))},
+      {"EXT-15", with(packet(0x1C), feth(0, 2)), with(packet(0x1C), feth(2, 2))},
+      {"EXT-18", packet(0x1D, 8), with(packet(0x1D, 8), dma_len(4))},
+      {"EXT-18", with(packet(0x1D, 8), va(16)), with(packet(0x1D, 8), va(12))},
       {"T5-3", with(packet(0x11), syndrome(0x3F)), with(packet(0x11), syndrome(0x40))},
       {"T5-3", with(packet(0x11), syndrome(0x60)), with(packet(0x11), syndrome(0x80))},
       {"T5-11", with(packet(0x11), syndrome(0x65)), with(packet(0x11), syndrome(0x66))},
@@ -172,7 +179,8 @@ std::vector<Case> cases() {
             })},
       // reserved bits
       {"C9-6", packet(0x04), with(packet(0x04), set_byte(kBthAt + 4, 0x01))},
-      {"C9-6", packet(0x1C), with(packet(0x1C), set_byte(kBthAt + 12, 0x01))},
+      {"C9-6", with(packet(0x1C), feth(0, 1)),
+       with(with(packet(0x1C), feth(0, 1)), set_byte(kBthAt + 12, 0x01))},
       {"C9-7", packet(0x04), with(packet(0x04), set_byte(kBthAt + 8, 0x40))},
       {"C9-8", packet(0x64), with(packet(0x64), set_byte(kBthAt + 16, 0x01))},
       {"o9-2", packet(0x44), with(packet(0x44), set_byte(kBthAt + 12, 0x80))},
@@ -188,7 +196,8 @@ std::vector<Case> cases() {
 TEST_CASE("each rule on the form of a packet is kept and broken",
           "[proto][form][BTH-5][BTH-10][C9-4][C9-6][C9-7][C9-8][C9-9][C9-49][C9-55][C9-56][C9-58]["
           "o9-2][o9-3.a1]"
-          "[EXT-2][EXT-8][ATOM-6][T5-3][T5-11][T7-l1][T7-l2][T7-l3][T7-l4][T7-l5][T7-l8][ERR-16]["
+          "[EXT-2][EXT-8][EXT-15][EXT-18][ATOM-6][T5-3][T5-11][T7-l1][T7-l2][T7-l3][T7-l4][T7-l5]["
+          "T7-l8][ERR-16]["
           "PKEY-15][VAL-5]"
           "[VAL-7][G4.6][G14.1][G24.4][G26.2][G27.1][G27.2][G27.3][G34.4]") {
   int row = 0;
@@ -264,6 +273,11 @@ TEST_CASE("a wrong CRC, a bad structure and another protocol are told apart",
   changed = frame;
   changed[kBthAt] = 0x15;
   CHECK(broken(changed) == std::vector<std::string>{"BTH-4", "T12-1"});
+  changed = frame;
+  for (const u8 optional : {u8{0x1C}, u8{0x1D}}) {  // the headers of FLUSH and ATOMIC WRITE are cut
+    changed[kBthAt] = optional;
+    CHECK(broken(changed) == std::vector<std::string>{"T12-4"});
+  }
   changed = frame;
   changed[12] = 0x88;  // another EtherType
   CHECK(broken(changed).empty());
