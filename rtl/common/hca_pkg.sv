@@ -742,6 +742,8 @@ package hca_pkg;
   localparam int unsigned StateRqLimitAt = 8;
   localparam int unsigned ContextSharedAt = 380;
   localparam int unsigned ContextSrqnAt = 456;
+  localparam int unsigned Capabilities = 2;
+  localparam int unsigned ContextCapabilitiesAt = 384;
 
   // What the packets of an opcode are: request (1 bit), operation (4), position (2).
   function automatic logic [6:0] opcode_kind(input logic [7:0] opcode);
@@ -841,6 +843,32 @@ package hca_pkg;
       8'hbb: opcode_kind = {1'b1, 4'd10, 2'd3};  // PUT class operation
       8'hbc: opcode_kind = {1'b1, 4'd11, 2'd3};  // FLUSH
       default: opcode_kind = '0;
+    endcase
+  endfunction
+
+  // Of an operation: the message that its packets are part of, whether it takes an entry of the saved requests, is
+  // answered by READ responses, has an AtomicETH, an aligned address and 8 bytes of payload, the capability of the
+  // device, and the right of its key and its queue pair.
+  typedef struct packed {
+    logic [1:0] message;
+    logic saved;
+    logic reads;
+    logic atomic;
+    logic aligned;
+    logic eight;
+    logic [1:0] capability;
+    logic [15:0] right;
+  } operation_t;
+  function automatic logic [24:0] operation_traits(input logic [3:0] operation);
+    unique case (operation)
+      OperationSend: operation_traits = {2'd1, 5'b00000, 2'd0, 16'h0};
+      OperationWrite: operation_traits = {2'd2, 5'b00000, 2'd0, 16'h2};
+      OperationReadRequest: operation_traits = {2'd0, 5'b11000, 2'd0, 16'h4};
+      OperationCompareSwap: operation_traits = {2'd0, 5'b10110, 2'd0, 16'h8};
+      OperationFetchAdd: operation_traits = {2'd0, 5'b10110, 2'd0, 16'h8};
+      OperationFlush: operation_traits = {2'd0, 5'b10000, 2'd2, 16'h600};
+      OperationAtomicWrite: operation_traits = {2'd0, 5'b10011, 2'd1, 16'h100};
+      default: operation_traits = '0;
     endcase
   endfunction
 

@@ -74,7 +74,11 @@ std::string numbers_of_rules() {
          size("StateBits", 8 * rtl::SideBand<rtl::CheckedState>::kBytes) +
          size("StateRqLimitAt", lowest_bit<rtl::CheckedState>("rq_limit")) +
          size("ContextSharedAt", lowest_bit<rtl::CheckedContext>("shared")) +
-         size("ContextSrqnAt", lowest_bit<rtl::CheckedContext>("srqn")) + "\n";
+         size("ContextSrqnAt", lowest_bit<rtl::CheckedContext>("srqn")) +
+         size("Capabilities", kCapabilities.size()) +
+         size("ContextCapabilitiesAt",
+              lowest_bit<rtl::CheckedContext>(kCapabilities.back().option)) +
+         "\n";
 }
 
 std::string operations() {
@@ -87,6 +91,46 @@ std::string operations() {
         fmt::format("      8'h{:02x}: opcode_kind = {{1'b{}, 4'd{}, 2'd{}}};  // {}\n", row.code,
                     int(row.is_request), unsigned(row.operation), unsigned(row.position), row.name);
   return out + "      default: opcode_kind = '0;\n    endcase\n  endfunction\n\n";
+}
+
+// Its packets carry exactly 8 bytes.
+bool carries_eight(Operation operation) {
+  return std::ranges::any_of(kOpcodeRows, [&](const OpcodeRow& row) {
+    return row.operation == operation && row.payload == PayloadRule::Eight;
+  });
+}
+
+// One bit each, in the order of their fields in the context.
+constexpr std::size_t kCapabilityBits = kCapabilities.size();
+u64 capability_bit(Capability capability) {
+  for (std::size_t i = 0; i < kCapabilityBits; ++i)
+    if (kCapabilities[i].capability == capability) return u64{1} << (kCapabilityBits - 1 - i);
+  return 0;
+}
+
+std::string operation_traits() {
+  std::string out = fmt::format(
+      "  // Of an operation: the message that its packets are part of, whether it takes an entry "
+      "of "
+      "the saved requests, is\n"
+      "  // answered by READ responses, has an AtomicETH, an aligned address and 8 bytes of "
+      "payload, "
+      "the capability of the\n"
+      "  // device, and the right of its key and its queue pair.\n"
+      "  typedef struct packed {{\n    logic [1:0] message;\n    logic saved;\n"
+      "    logic reads;\n    logic atomic;\n    logic aligned;\n    logic eight;\n"
+      "    logic [{}:0] capability;\n    logic [15:0] right;\n  }} operation_t;\n"
+      "  function automatic logic [{}:0] operation_traits(input logic [3:0] operation);\n"
+      "    unique case (operation)\n",
+      kCapabilityBits - 1, kCapabilityBits + 22);
+  for (const OperationRow& row : kOperationRows)
+    if (row.capability != Capability::Missing)
+      out += fmt::format(
+          "      Operation{}: operation_traits = {{2'd{}, 5'b{}{}{}{}{}, {}'d{}, 16'h{:x}}};\n",
+          row.name, unsigned(row.message), int(row.is_saved()), int(row.answer == Answer::Read),
+          int(row.is_atomic()), int(row.is_aligned()), int(carries_eight(row.operation)),
+          kCapabilityBits, capability_bit(row.capability), row.needed_access);
+  return out + "      default: operation_traits = '0;\n    endcase\n  endfunction\n\n";
 }
 
 std::string rules() {
@@ -138,7 +182,7 @@ std::string credits() {
 }  // namespace
 
 std::string rules_part() {
-  return numbers_of_rules() + operations() + rules() + credits() +
+  return numbers_of_rules() + operations() + operation_traits() + rules() + credits() +
          plain_struct<rtl::CheckedState>(
              "Of a context: what requests change, of the queue pair and of its receive queue.",
              "checked_state") +

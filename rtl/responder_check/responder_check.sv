@@ -86,9 +86,10 @@ module responder_check #(
     logic begins;
     logic ends;
     logic full;        // a packet that is as long as the path MTU
-    logic saved;       // READ, ATOMIC, ATOMIC WRITE or FLUSH
-    logic atomic;
-    logic eight;       // ATOMIC WRITE
+    logic saved;       // it takes an entry of the saved requests, as a READ
+    logic atomic;      // with an AtomicETH
+    logic aligned;
+    logic eight;       // with 8 bytes of payload
     logic whole;       // FLUSH of all that its key names
     logic takes_wqe;
     logic has_reth;
@@ -299,10 +300,13 @@ module responder_check #(
 
   // ---- 6: rule stage 3, Support ----
   work_t work_3;
-  /* verilator lint_off UNUSEDSIGNAL */  // headers that no rule asks for, and that it is a request
+  /* verilator lint_off UNUSEDSIGNAL */  // headers that no rule asks for, that it is a request, and all but capabilities
   logic [6:0] op;
   logic [hca_pkg::ExtCount-1:0] has;
+  logic [Context-1:0] context_3;
   /* verilator lint_on UNUSEDSIGNAL */
+  hca_pkg::operation_t operation;
+  logic [hca_pkg::Capabilities-1:0] offered;
   logic unsupported, flush;
   logic [43:0] padded;
 
@@ -310,31 +314,29 @@ module responder_check #(
     work_3 = work_3_q;
     op = hca_pkg::opcode_kind(work_3_q.request.opcode);
     has = hca_pkg::opcode_ext(work_3_q.request.opcode);
-    work_3.kind = hca_pkg::InMessageNone;
-    if (op[5:2] == hca_pkg::OperationSend) work_3.kind = hca_pkg::InMessageSend;
-    if (op[5:2] == hca_pkg::OperationWrite) work_3.kind = hca_pkg::InMessageWrite;
+    operation = hca_pkg::operation_traits(op[5:2]);
+    context_3 = qp_3_q;
+    offered = context_3[hca_pkg::ContextCapabilitiesAt +: hca_pkg::Capabilities];
+    work_3.kind = operation.message;
     work_3.begins = op[1:0] == hca_pkg::PositionFirst || op[1:0] == hca_pkg::PositionOnly;
     work_3.ends = op[1:0] == hca_pkg::PositionLast || op[1:0] == hca_pkg::PositionOnly;
     work_3.full = op[1:0] == hca_pkg::PositionFirst || op[1:0] == hca_pkg::PositionMiddle;
-    work_3.atomic = op[5:2] == hca_pkg::OperationCompareSwap || op[5:2] == hca_pkg::OperationFetchAdd;
-    work_3.eight = op[5:2] == hca_pkg::OperationAtomicWrite;
-    flush = op[5:2] == hca_pkg::OperationFlush;
+    work_3.saved = operation.saved;
+    work_3.atomic = operation.atomic;
+    work_3.aligned = operation.aligned;
+    work_3.eight = operation.eight;
+    flush = has[hca_pkg::ExtFeth];
     work_3.whole = flush && work_3_q.request.selectivity == hca_pkg::FlushRegion;
-    work_3.saved = work_3.atomic || work_3.eight || flush || op[5:2] == hca_pkg::OperationReadRequest;
     work_3.has_reth = has[hca_pkg::ExtReth];
     work_3.takes_wqe = work_3.kind == hca_pkg::InMessageSend ? work_3.begins
                        : work_3.kind == hca_pkg::InMessageWrite && has[hca_pkg::ExtImmdt];
-    work_3.right = 16'd0;
-    if (work_3.kind == hca_pkg::InMessageWrite) work_3.right = hca_pkg::RemoteWrite;
-    if (work_3.saved) work_3.right = hca_pkg::RemoteRead;
-    if (work_3.atomic) work_3.right = hca_pkg::RemoteAtomic;
-    if (work_3.eight) work_3.right = hca_pkg::RemoteAtomicWrite;
+    work_3.right = operation.right;
     if (flush)
       work_3.right = (work_3_q.request.placement[0] ? hca_pkg::FlushGlobal : 16'd0)
                      | (work_3_q.request.placement[1] ? hca_pkg::FlushPersistent : 16'd0);
     unsupported = !work_3_q.request.known || (work_3.kind == hca_pkg::InMessageNone && !work_3.saved)
-                  || (work_3.eight && !qp_3_q.atomic_write)
-                  || (flush && (!qp_3_q.flush || work_3_q.request.placement == 4'd0 || work_3_q.request.placement[3:2] != 2'd0
+                  || (operation.capability & ~offered) != '0
+                  || (flush && (work_3_q.request.placement == 4'd0 || work_3_q.request.placement[3:2] != 2'd0
                                 || work_3_q.request.selectivity[1]))
                   || (work_3.right & ~qp_3_q.access) != 16'd0;
     work_3.broken[hca_pkg::RuleT10_2_RC] = unsupported;
@@ -344,7 +346,7 @@ module responder_check #(
     // Packets of a READ's response; of all else one.
     padded = {12'd0, work_3_q.request.dma_len} + {31'd0, qp_3_q.path_mtu} - 44'd1;
     work_3.packets = 32'd1;
-    if (!work_3.atomic && !work_3.eight && !flush && work_3_q.request.dma_len != 32'd0)
+    if (operation.reads && work_3_q.request.dma_len != 32'd0)
       for (int i = 8; i <= 12; i++)
         if (qp_3_q.path_mtu[i]) work_3.packets = padded[i +: 32];
   end
@@ -372,7 +374,7 @@ module responder_check #(
     work_4.broken[hca_pkg::RuleT10_16_RC] = bad_length;
     work_4.broken[hca_pkg::RuleT10_16_UC] = bad_length;
     work_4.broken[hca_pkg::RuleT10_16_UD] = bad_length;
-    work_4.broken[hca_pkg::RuleT10_3_RC] = (work_4_q.atomic || work_4_q.eight) && work_4_q.request.va[2:0] != 3'd0;
+    work_4.broken[hca_pkg::RuleT10_3_RC] = work_4_q.aligned && work_4_q.request.va[2:0] != 3'd0;
   end
 
   // ---- 8: rule stage 5, Access ----
