@@ -46,4 +46,12 @@ constexpr Rows<T..., U...> join_rows(const RowsAt<std::index_sequence<I...>, T..
                                      const RowsAt<std::index_sequence<J...>, U...>& back) {
   return make_rows(row_at<I>(front)..., row_at<J>(back)...);
 }
+template <class Front>
+constexpr Front join_all(const Front& front) {
+  return front;
+}
+template <class Front, class Next, class... More>
+constexpr auto join_all(const Front& front, const Next& next, const More&... more) {
+  return join_all(join_rows(front, next), more...);
+}
 }  // namespace hca

@@ -117,6 +117,21 @@ package hca_pkg;
     logic [23:0] xrcsrq;
   } xrceth_t;
 
+  // EOETH, 12 bytes, as sent: most significant bit first.
+  typedef struct packed {
+    logic [15:0] reserved_at0;
+    logic [15:0] extendedopcode;
+    logic [31:0] responsedatalength;
+    logic [31:0] offset;
+  } eoeth_t;
+
+  // FETH, 4 bytes, as sent: most significant bit first.
+  typedef struct packed {
+    logic [25:0] reserved_at0;
+    logic [1:0] sel;
+    logic [3:0] plt;
+  } feth_t;
+
   // RETH, 16 bytes, as sent: most significant bit first.
   typedef struct packed {
     logic [63:0] va;
@@ -152,21 +167,6 @@ package hca_pkg;
   typedef struct packed {
     logic [31:0] r_key;
   } ieth_t;
-
-  // EOETH, 12 bytes, as sent: most significant bit first.
-  typedef struct packed {
-    logic [15:0] reserved_at0;
-    logic [15:0] extendedopcode;
-    logic [31:0] responsedatalength;
-    logic [31:0] offset;
-  } eoeth_t;
-
-  // FETH, 4 bytes, as sent: most significant bit first.
-  typedef struct packed {
-    logic [25:0] reserved_at0;
-    logic [1:0] sel;
-    logic [3:0] plt;
-  } feth_t;
 
   // Side band of a packet: its framing.
   typedef enum logic [2:0] {
@@ -373,14 +373,14 @@ package hca_pkg;
   localparam int unsigned RdethBytes = 4;
   localparam int unsigned DethBytes = 8;
   localparam int unsigned XrcethBytes = 4;
+  localparam int unsigned EoethBytes = 12;
+  localparam int unsigned FethBytes = 4;
   localparam int unsigned RethBytes = 16;
   localparam int unsigned AtomicethBytes = 28;
   localparam int unsigned AethBytes = 4;
   localparam int unsigned AtomicackethBytes = 8;
   localparam int unsigned ImmdtBytes = 4;
   localparam int unsigned IethBytes = 4;
-  localparam int unsigned EoethBytes = 12;
-  localparam int unsigned FethBytes = 4;
 
   // The headers that can follow a BTH, in their order.
   localparam int unsigned ExtCount = 12;

@@ -135,6 +135,12 @@ template <class... H>
 std::string header_structs() {
   return (packed_struct(kHeaderInfo<H>) + ...);
 }
+std::string ext_structs() {
+  std::string out;
+  for (unsigned e = 0; proto::Ext(e) != proto::Ext::CnpPayload; ++e)
+    out += packed_struct(proto::kExtHeaders[e]);
+  return out;
+}
 
 // ---- side bands ----
 std::string ext_struct() {
@@ -177,6 +183,12 @@ template <class... H>
 std::string header_sizes() {
   return (size(capitalized(proto::Layout<H>::name) + "Bytes", proto::bytes_of<H>()) + ...);
 }
+std::string ext_sizes() {
+  std::string out;
+  for (unsigned e = 0; proto::Ext(e) != proto::Ext::CnpPayload; ++e)
+    out += size(capitalized(proto::kExtHeaders[e].name) + "Bytes", proto::kExtHeaders[e].bytes);
+  return out;
+}
 std::string numbers() {
   using namespace proto;
   return number("EtherTypeVlan", 16, kEtherTypeVlan) + number("EtherTypeIpv4", 16, kEtherTypeIpv4) +
@@ -187,8 +199,7 @@ std::string numbers() {
          number("IpVersion6", 4, kIpVersion6) + number("Ipv4HeaderWords", 4, kIpv4HeaderWords) +
          number("MaxPayload", 13, rtl::kMaxPayload) + size("IcrcBytes", kIcrcBytes) +
          size("VcrcBytes", kVcrcBytes) + size("MaxHeaderBytes", kMaxHeaderBytes) +
-         header_sizes<Lrh, Grh, Ethernet, Vlan, Ipv4, Ipv6, Udp, Bth, Rdeth, Deth, XrcEth, Reth,
-                      AtomicEth, Aeth, AtomicAckEth, ImmDt, Ieth, Eoeth, Feth>();
+         header_sizes<Lrh, Grh, Ethernet, Vlan, Ipv4, Ipv6, Udp, Bth>() + ext_sizes();
 }
 
 // ---- opcodes ----
@@ -328,8 +339,7 @@ std::string hca_pkg_sv() {
          "this file again.\n"
          "package hca_pkg;\n"
          "  /* verilator lint_off UNUSEDPARAM */  // no block needs all of them\n\n" +
-         header_structs<Lrh, Grh, Ethernet, Vlan, Ipv4, Ipv6, Udp, Bth, Rdeth, Deth, XrcEth, Reth,
-                        AtomicEth, Aeth, AtomicAckEth, ImmDt, Ieth, Eoeth, Feth>() +
+         header_structs<Lrh, Grh, Ethernet, Vlan, Ipv4, Ipv6, Udp, Bth>() + ext_structs() +
          framing_part() + side_bands() + numbers() + opcode_part() + path_part() + rules_part() +
          psn_part() + cq_part() + crc_part() + "endpackage\n";
 }

@@ -7,18 +7,34 @@
 namespace hca::rtl {
 inline constexpr u32 kMaxPayload = 4096;  // the largest path MTU
 
+// Its name in a side band: "ext.reth".
+template <class Header>
+inline constexpr auto kExtPath = [] {
+  constexpr std::string_view front = "ext.", name = proto::Layout<Header>::name;
+  std::array<char, front.size() + name.size()> path{};
+  std::size_t i = 0;
+  for (const char c : front) path[i++] = c;
+  for (const char c : name) path[i++] = c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c;
+  return path;
+}();
+template <class T, class Header>
+constexpr auto ext_part(const proto::ExtRow<Header>& row) {
+  if constexpr (std::is_empty_v<Header>)  // that of a CNP says nothing
+    return make_rows();
+  else
+    return make_rows(Part<T, Header>{{kExtPath<Header>.data(), kExtPath<Header>.size()}, row.at});
+}
 // The parts of a side band with all headers; those of `ext` in the order of proto::Ext.
 template <class T>
 constexpr auto header_parts() {
   using namespace proto;
-  return make_rows(
-      Part<T, AddressVector>{"address", &T::address}, Part<T, Bth>{"bth", &T::bth},
-      Part<T, Rdeth>{"ext.rdeth", &T::rdeth}, Part<T, Deth>{"ext.deth", &T::deth},
-      Part<T, XrcEth>{"ext.xrceth", &T::xrc_eth}, Part<T, Eoeth>{"ext.eoeth", &T::eoeth},
-      Part<T, Feth>{"ext.feth", &T::feth}, Part<T, Reth>{"ext.reth", &T::reth},
-      Part<T, AtomicEth>{"ext.atomiceth", &T::atomic_eth}, Part<T, Aeth>{"ext.aeth", &T::aeth},
-      Part<T, AtomicAckEth>{"ext.atomicacketh", &T::atomic_ack_eth},
-      Part<T, ImmDt>{"ext.immdt", &T::imm_dt}, Part<T, Ieth>{"ext.ieth", &T::ieth});
+  return with_rows(
+      [](const auto&... row) {
+        return join_all(
+            make_rows(Part<T, AddressVector>{"address", &T::address}, Part<T, Bth>{"bth", &T::bth}),
+            ext_part<T>(row)...);
+      },
+      kExtRows);
 }
 
 // Of each beat: its place; with the first one: of the packet.

@@ -17,16 +17,6 @@ void put_transport(const ParsedPacket& packet, const Addressing& a, rtl::Parsed&
 }
 
 void put_ext(const OpcodeRow& row, const ExtHeaders& p, ExtHeaders& out) {
-  if (row.has(Ext::Rdeth)) out.rdeth = p.rdeth;
-  if (row.has(Ext::Deth)) out.deth = p.deth;
-  if (row.has(Ext::XrcEth)) out.xrc_eth = p.xrc_eth;
-  if (row.has(Ext::Eoeth)) out.eoeth = p.eoeth;
-  if (row.has(Ext::Feth)) out.feth = p.feth;
-  if (row.has(Ext::Reth)) out.reth = p.reth;
-  if (row.has(Ext::AtomicEth)) out.atomic_eth = p.atomic_eth;
-  if (row.has(Ext::Aeth)) out.aeth = p.aeth;
-  if (row.has(Ext::AtomicAckEth)) out.atomic_ack_eth = p.atomic_ack_eth;
-  if (row.has(Ext::ImmDt)) out.imm_dt = p.imm_dt;
-  if (row.has(Ext::Ieth)) out.ieth = p.ieth;
+  row.ext.for_each([&](Ext ext) { with_ext(ext, [&](auto member) { out.*member = p.*member; }); });
 }
 }  // namespace hca::testbench

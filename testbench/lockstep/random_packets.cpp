@@ -26,11 +26,7 @@ std::vector<u8> random_bytes(engine::Random& random, std::size_t size) {
 }
 
 void randomize(proto::ExtHeaders& ext, engine::Random& random) {
-  randomize(ext.rdeth, random), randomize(ext.deth, random), randomize(ext.xrc_eth, random);
-  randomize(ext.eoeth, random), randomize(ext.feth, random), randomize(ext.reth, random);
-  randomize(ext.atomic_eth, random), randomize(ext.aeth, random);
-  randomize(ext.atomic_ack_eth, random), randomize(ext.imm_dt, random);
-  randomize(ext.ieth, random);
+  with_rows([&](const auto&... row) { (randomize(ext.*row.at, random), ...); }, proto::kExtRows);
 }
 
 proto::AddressVector random_address(engine::Random& random, proto::Framing framing, bool vlan) {

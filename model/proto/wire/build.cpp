@@ -93,32 +93,7 @@ void put(const H& header, u8*& at) {
 }
 
 void put_ext(Ext e, const ExtHeaders& ext, u8*& at) {
-  switch (e) {
-    case Ext::Rdeth:
-      return put(ext.rdeth, at);
-    case Ext::Deth:
-      return put(ext.deth, at);
-    case Ext::XrcEth:
-      return put(ext.xrc_eth, at);
-    case Ext::Eoeth:
-      return put(ext.eoeth, at);
-    case Ext::Feth:
-      return put(ext.feth, at);
-    case Ext::Reth:
-      return put(ext.reth, at);
-    case Ext::AtomicEth:
-      return put(ext.atomic_eth, at);
-    case Ext::Aeth:
-      return put(ext.aeth, at);
-    case Ext::AtomicAckEth:
-      return put(ext.atomic_ack_eth, at);
-    case Ext::ImmDt:
-      return put(ext.imm_dt, at);
-    case Ext::Ieth:
-      return put(ext.ieth, at);
-    case Ext::CnpPayload:
-      return put(CnpPayload{}, at);
-  }
+  with_ext(e, [&](auto member) { put(ext.*member, at); });
 }
 
 // The sizes that a path has; each copy is of a constant size.

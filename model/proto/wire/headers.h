@@ -218,4 +218,73 @@ static_assert(bytes_of<Reth>() == 16 && bytes_of<AtomicEth>() == 28 && bytes_of<
 static_assert(bytes_of<AtomicAckEth>() == 8 && bytes_of<ImmDt>() == 4 && bytes_of<Ieth>() == 4);
 static_assert(bytes_of<CnpPayload>() == 16);
 
+// ---- The headers that can follow a BTH, in the order in which they follow it (T1).
+enum class Ext : u8 {
+  Rdeth,
+  Deth,
+  XrcEth,
+  Eoeth,
+  Feth,
+  Reth,
+  AtomicEth,
+  Aeth,
+  AtomicAckEth,
+  ImmDt,
+  Ieth,
+  CnpPayload
+};
+// Those of a packet; only those that its opcode has are meant.
+struct ExtHeaders {
+  Rdeth rdeth;
+  Deth deth;
+  XrcEth xrc_eth;
+  Eoeth eoeth;
+  Feth feth;
+  Reth reth;
+  AtomicEth atomic_eth;
+  Aeth aeth;
+  AtomicAckEth atomic_ack_eth;
+  ImmDt imm_dt;
+  Ieth ieth;
+  [[no_unique_address]] CnpPayload cnp_payload;
+};
+template <class H>
+struct ExtRow {
+  using Header = H;
+  Ext ext;
+  H ExtHeaders::*at;
+};
+template <class H>
+constexpr ExtRow<H> ext_row(Ext ext, H ExtHeaders::*at) {
+  return {ext, at};
+}
+inline constexpr auto kExtRows = make_rows(
+    ext_row(Ext::Rdeth, &ExtHeaders::rdeth), ext_row(Ext::Deth, &ExtHeaders::deth),
+    ext_row(Ext::XrcEth, &ExtHeaders::xrc_eth), ext_row(Ext::Eoeth, &ExtHeaders::eoeth),
+    ext_row(Ext::Feth, &ExtHeaders::feth), ext_row(Ext::Reth, &ExtHeaders::reth),
+    ext_row(Ext::AtomicEth, &ExtHeaders::atomic_eth), ext_row(Ext::Aeth, &ExtHeaders::aeth),
+    ext_row(Ext::AtomicAckEth, &ExtHeaders::atomic_ack_eth),
+    ext_row(Ext::ImmDt, &ExtHeaders::imm_dt), ext_row(Ext::Ieth, &ExtHeaders::ieth),
+    ext_row(Ext::CnpPayload, &ExtHeaders::cnp_payload));
+
+inline constexpr unsigned kExtCount = kRowCount<std::remove_cvref_t<decltype(kExtRows)>>;
+inline constexpr auto kExtHeaders = with_rows(
+    []<class... H>(const ExtRow<H>&...) { return std::array{kHeaderInfo<H>...}; }, kExtRows);
+// The rows stand in the order of the enumerators, none is left out.
+static_assert(with_rows(
+    [](const auto&... row) {
+      unsigned i = 0;
+      return ((unsigned(row.ext) == i++) && ...) && i == unsigned(Ext::CnpPayload) + 1;
+    },
+    kExtRows));
+
+// fn(the member of ExtHeaders)
+template <class Fn>
+[[gnu::always_inline]] constexpr void with_ext(Ext ext, Fn&& fn) {
+  [&]<std::size_t... i>(std::index_sequence<i...>) __attribute__((always_inline)) {
+    (void)((unsigned(ext) == i && (fn(row_at<i>(kExtRows).at), true)) || ...);
+  }
+  (std::make_index_sequence<kExtCount>{});
+}
+
 }  // namespace hca::proto

@@ -26,28 +26,6 @@ enum class PayloadRule : u8 {
   UpTo256,   // 0 <= L <= 256
 };
 
-// The headers that can follow a BTH, in the order in which they follow it (T1).
-enum class Ext : u8 {
-  Rdeth,
-  Deth,
-  XrcEth,
-  Eoeth,
-  Feth,
-  Reth,
-  AtomicEth,
-  Aeth,
-  AtomicAckEth,
-  ImmDt,
-  Ieth,
-  CnpPayload
-};
-inline constexpr unsigned kExtCount = 12;
-
-inline constexpr std::array<HeaderInfo, kExtCount> kExtHeaders{
-    kHeaderInfo<Rdeth>,        kHeaderInfo<Deth>,  kHeaderInfo<XrcEth>,    kHeaderInfo<Eoeth>,
-    kHeaderInfo<Feth>,         kHeaderInfo<Reth>,  kHeaderInfo<AtomicEth>, kHeaderInfo<Aeth>,
-    kHeaderInfo<AtomicAckEth>, kHeaderInfo<ImmDt>, kHeaderInfo<Ieth>,      kHeaderInfo<CnpPayload>};
-
 // A set of extension headers; iterating gives them in the order of the packet.
 class ExtSet {
  public:
@@ -139,7 +117,7 @@ using enum Position;
 using enum PayloadRule;
 
 // clang-format off
-inline constexpr std::array<OperationLine, 28> kOperations{{
+inline constexpr auto kOperations = std::to_array<OperationLine>({
   // 4:0 name                              services    operation          pos.    headers              payload   is request
   {0x00, "SEND First",                     kConnected, Send,              First,  kNoExt,              FullMtu},
   {0x01, "SEND Middle",                    kConnected, Send,              Middle, kNoExt,              FullMtu},
@@ -169,7 +147,7 @@ inline constexpr std::array<OperationLine, 28> kOperations{{
   {0x1B, "PUT class operation",            kReliable,  Put,               Only,   Eoeth,               UpToMtu},
   {0x1C, "FLUSH",                          kReliable,  Flush,             Only,   Feth | Reth,         None},
   {0x1D, "ATOMIC WRITE",                   kRc,        AtomicWrite,       Only,   Reth,                Eight},
-}};
+});
 
 // Congestion notifications have a block of their own: 0x80 native (annex A10), 0x81 RoCEv2.
 inline constexpr std::array kCongestionRows{

@@ -41,21 +41,6 @@ struct VerdictRow {
 std::span<const VerdictRow> verdict_rows();
 const VerdictRow& verdict_row(PacketVerdict verdict);
 
-// The extension headers of a packet; only those that its opcode has are meant.
-struct ExtHeaders {
-  Rdeth rdeth;
-  Deth deth;
-  XrcEth xrc_eth;
-  Eoeth eoeth;
-  Feth feth;
-  Reth reth;
-  AtomicEth atomic_eth;
-  Aeth aeth;
-  AtomicAckEth atomic_ack_eth;
-  ImmDt imm_dt;
-  Ieth ieth;
-};
-
 // A frame taken apart. Not initialised: what the verdict and the opcode do not promise is not set.
 struct ParsedStart : FrameShape {
   const OpcodeRow* opcode;  // nullptr: reserved

@@ -19,33 +19,7 @@ void take(H& header, const u8*& at) {
 }
 
 void take_ext(Ext ext, const u8*& at, ExtHeaders& out) {
-  switch (ext) {
-    case Ext::Rdeth:
-      return take(out.rdeth, at);
-    case Ext::Deth:
-      return take(out.deth, at);
-    case Ext::XrcEth:
-      return take(out.xrc_eth, at);
-    case Ext::Eoeth:
-      return take(out.eoeth, at);
-    case Ext::Feth:
-      return take(out.feth, at);
-    case Ext::Reth:
-      return take(out.reth, at);
-    case Ext::AtomicEth:
-      return take(out.atomic_eth, at);
-    case Ext::Aeth:
-      return take(out.aeth, at);
-    case Ext::AtomicAckEth:
-      return take(out.atomic_ack_eth, at);
-    case Ext::ImmDt:
-      return take(out.imm_dt, at);
-    case Ext::Ieth:
-      return take(out.ieth, at);
-    case Ext::CnpPayload:
-      at += bytes_of<CnpPayload>();
-      return;
-  }
+  with_ext(ext, [&](auto member) { take(out.*member, at); });
 }
 
 // `bytes` stand from the BTH to the end of the ICRC.
