@@ -12,14 +12,15 @@ void FunctionalHca::execute_read(u32 qpn, const ParsedPacket& packet, const Requ
   const QpConfig& qp = contexts_.qps[qpn];
   const Answer kind = packet.opcode->traits().answer;
   u64 original = 0;
-  if (packet.opcode->operation == Operation::AtomicWrite)
-    write_memory(effect.rkey, effect.va, frame.subspan(packet.payload_offset, kAtomicBytes));
-  if (kind == Answer::Atomic) {
+  if (packet.opcode->traits().exact_bytes) {
     std::array<u8, kAtomicBytes> bytes;
-    read_memory(effect.rkey, effect.va, bytes);
-    original = load_le8(bytes.data());
-    store_le8(bytes.data(), atomic_result(*packet.opcode, packet.atomic_eth, original));
-    write_memory(effect.rkey, effect.va, bytes);
+    if (kind == Answer::Atomic) {
+      read_memory(effect.rkey, effect.va, bytes);
+      original = load_le8(bytes.data());
+    }
+    const AtomicEth operands = atomic_operands(packet, frame.data());
+    store_le8(bytes.data(), atomic_result(*packet.opcode, operands, original));
+    if (packet.opcode->traits().changes_memory()) write_memory(effect.rkey, effect.va, bytes);
   }
   // A FLUSH finds all that was written before in memory.
   side(qpn).saved.save(qp.max_dest_rd_atomic, effect, packet.opcode->operation, original);

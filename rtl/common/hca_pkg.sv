@@ -847,14 +847,14 @@ package hca_pkg;
   endfunction
 
   // Of an operation: the message that its packets are part of, whether it takes an entry of the saved requests, is
-  // answered by READ responses, has an AtomicETH, an aligned address and 8 bytes of payload, the capability of the
+  // answered by READ responses, has an AtomicETH, 8 bytes at a multiple of 8, 8 bytes of payload, the capability of the
   // device, and the right of its key and its queue pair.
   typedef struct packed {
     logic [1:0] message;
     logic saved;
     logic reads;
     logic atomic;
-    logic aligned;
+    logic exact;
     logic eight;
     logic [1:0] capability;
     logic [15:0] right;

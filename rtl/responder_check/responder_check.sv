@@ -88,7 +88,7 @@ module responder_check #(
     logic full;        // a packet that is as long as the path MTU
     logic saved;       // it takes an entry of the saved requests, as a READ
     logic atomic;      // with an AtomicETH
-    logic aligned;
+    logic exact;       // 8 bytes at a multiple of 8
     logic eight;       // with 8 bytes of payload
     logic whole;       // FLUSH of all that its key names
     logic takes_wqe;
@@ -323,7 +323,7 @@ module responder_check #(
     work_3.full = op[1:0] == hca_pkg::PositionFirst || op[1:0] == hca_pkg::PositionMiddle;
     work_3.saved = operation.saved;
     work_3.atomic = operation.atomic;
-    work_3.aligned = operation.aligned;
+    work_3.exact = operation.exact;
     work_3.eight = operation.eight;
     flush = has[hca_pkg::ExtFeth];
     work_3.whole = flush && work_3_q.request.selectivity == hca_pkg::FlushRegion;
@@ -363,10 +363,10 @@ module responder_check #(
     work_4 = work_4_q;
     mtu = {3'd0, qp_4_q.path_mtu};
     payload = work_4_q.request.payload_bytes;
-    if (work_4_q.eight)
-      bad_length = payload != hca_pkg::AtomicBytes[15:0] || work_4_q.request.dma_len != hca_pkg::AtomicBytes;
-    else if (work_4_q.saved)
-      bad_length = payload != 16'd0 || (work_4_q.has_reth && work_4_q.request.dma_len > hca_pkg::MaxMessageBytes);
+    if (work_4_q.saved)
+      bad_length = payload != (work_4_q.eight ? hca_pkg::AtomicBytes[15:0] : 16'd0)
+                   || (work_4_q.has_reth && (work_4_q.exact ? work_4_q.request.dma_len != hca_pkg::AtomicBytes
+                                                            : work_4_q.request.dma_len > hca_pkg::MaxMessageBytes));
     else
       bad_length = payload > mtu || (work_4_q.full && payload != mtu) || (work_4_q.ends && !work_4_q.begins && payload == 16'd0)
                    || (work_4_q.kind == hca_pkg::InMessageWrite && work_4_q.begins
@@ -374,7 +374,7 @@ module responder_check #(
     work_4.broken[hca_pkg::RuleT10_16_RC] = bad_length;
     work_4.broken[hca_pkg::RuleT10_16_UC] = bad_length;
     work_4.broken[hca_pkg::RuleT10_16_UD] = bad_length;
-    work_4.broken[hca_pkg::RuleT10_3_RC] = work_4_q.aligned && work_4_q.request.va[2:0] != 3'd0;
+    work_4.broken[hca_pkg::RuleT10_3_RC] = work_4_q.exact && work_4_q.request.va[2:0] != 3'd0;
   end
 
   // ---- 8: rule stage 5, Access ----

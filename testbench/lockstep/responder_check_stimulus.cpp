@@ -126,7 +126,7 @@ void ResponderCheckStimulus::choose_headers(Packet& p, const OpcodeRow& row, u32
                                    kMost + 1, kMost + 1, u32(random_()), ~u32(random_.below(256))};
     if (odd(1, 8)) bytes = one_of(random_, kOdd);
     if (row.operation != Operation::Write && odd(1, 10)) bytes = kMost + 1;
-    if (row.payload == PayloadRule::Eight && !odd(1, 8)) bytes = kAtomicBytes;
+    if (row.traits().exact_bytes && !odd(1, 8)) bytes = row.traits().exact_bytes;
     if (odd(1, 24)) ext.reth.rkey = 0;
   }
   if (row.traits().is_aligned() && row.has(Ext::Reth)) {

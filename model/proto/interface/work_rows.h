@@ -93,7 +93,6 @@ struct WorkRow {
   // Its SGEs are where the data of the answer go.
   constexpr bool places_response() const { return answer_row(answer).has_data; }
 };
-inline constexpr u32 kAtomicBytes = 8;
 inline constexpr auto kWorkRows = [] {
   using enum WorkOpcode;
   using A = Answer;

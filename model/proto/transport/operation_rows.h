@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The operations as a table: what a packet of each asks of a responder (T3, T7, G22, G23, G29).
 #pragma once
+#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -59,6 +60,7 @@ inline constexpr std::array kAnswerRows{
 constexpr const AnswerRow& answer_row(Answer answer) { return kAnswerRows[std::size_t(answer)]; }
 constexpr bool has_response(Answer answer) { return answer_row(answer).is_saved; }
 
+inline constexpr u32 kAtomicBytes = 8;
 struct OperationRow {
   Operation operation;
   std::string_view name;
@@ -68,13 +70,14 @@ struct OperationRow {
   Answer answer;
   Rights needed_access;  // of the queue pair and of the key (G31.1, G22.2); of FLUSH a part of it
   NamesMemory memory;
+  u32 exact_bytes;  // that it accesses there, at a multiple of them; 0: as many as it names, anywhere
   TakesReceive receive;
 
   // It takes an entry of the saved READs and ATOMICs (G29).
   constexpr bool is_saved() const { return has_response(answer); }
   constexpr bool is_atomic() const { return memory == NamesMemory::ByAtomicEth; }
-  // ATOM-3, T10-3: its address is a multiple of 8.
-  constexpr bool is_aligned() const { return is_atomic() || operation == Operation::AtomicWrite; }
+  constexpr bool is_aligned() const { return exact_bytes != 0; }  // ATOM-3, T10-3
+  constexpr bool changes_memory() const { return needed_access & kRemoteChanges; }
 };
 
 inline constexpr auto kOperationRows = [] {
@@ -88,21 +91,21 @@ inline constexpr auto kOperationRows = [] {
   constexpr Rights kFlushAny = kFlushGlobal | kFlushPersistent;
   return std::array{
       // clang-format off
-      //           operation          name                 capability      extended message  answer          right               memory           receive WQE
-      OperationRow{Send,              "Send",              C::Base,        kNo,  M::Send,  A::Acknowledge, 0,                  By::Never,       T::First},
-      OperationRow{Write,             "Write",             C::Base,        kNo,  M::Write, A::Acknowledge, kRemoteWrite,       By::ByReth,      T::WithImmediate},
-      OperationRow{ReadRequest,       "ReadRequest",       C::Base,        kNo,  M::None,  A::Read,        kRemoteRead,        By::ByReth,      T::Never},
-      OperationRow{ReadResponse,      "ReadResponse",      C::Missing,     kNo,  M::None,  A::Nothing,     0,                  By::Never,       T::Never},
-      OperationRow{Acknowledge,       "Acknowledge",       C::Missing,     kNo,  M::None,  A::Nothing,     0,                  By::Never,       T::Never},
-      OperationRow{AtomicAcknowledge, "AtomicAcknowledge", C::Missing,     kNo,  M::None,  A::Nothing,     0,                  By::Never,       T::Never},
-      OperationRow{CompareSwap,       "CompareSwap",       C::Base,        kNo,  M::None,  A::Atomic,      kRemoteAtomic,      By::ByAtomicEth, T::Never},
-      OperationRow{FetchAdd,          "FetchAdd",          C::Base,        kNo,  M::None,  A::Atomic,      kRemoteAtomic,      By::ByAtomicEth, T::Never},
-      OperationRow{Resync,            "Resync",            C::Missing,     kNo,  M::None,  A::Nothing,     0,                  By::Never,       T::Never},
-      OperationRow{Get,               "Get",               C::Missing,     kYes, M::None,  A::Nothing,     0,                  By::Never,       T::Never},
-      OperationRow{Put,               "Put",               C::Missing,     kYes, M::None,  A::Nothing,     0,                  By::Never,       T::Never},
-      OperationRow{Flush,             "Flush",             C::Flush,       kYes, M::None,  A::Empty,       kFlushAny,          By::ByReth,      T::Never},
-      OperationRow{AtomicWrite,       "AtomicWrite",       C::AtomicWrite, kYes, M::None,  A::Empty,       kRemoteAtomicWrite, By::ByReth,      T::Never},
-      OperationRow{CongestionNotification, "CongestionNotification", C::Missing, kNo, M::None, A::Nothing, 0,                  By::Never,       T::Never},
+      //           operation          name                 capability      extended message  answer          right               memory           exact bytes   receive WQE
+      OperationRow{Send,              "Send",              C::Base,        kNo,  M::Send,  A::Acknowledge, 0,                  By::Never,       0,            T::First},
+      OperationRow{Write,             "Write",             C::Base,        kNo,  M::Write, A::Acknowledge, kRemoteWrite,       By::ByReth,      0,            T::WithImmediate},
+      OperationRow{ReadRequest,       "ReadRequest",       C::Base,        kNo,  M::None,  A::Read,        kRemoteRead,        By::ByReth,      0,            T::Never},
+      OperationRow{ReadResponse,      "ReadResponse",      C::Missing,     kNo,  M::None,  A::Nothing,     0,                  By::Never,       0,            T::Never},
+      OperationRow{Acknowledge,       "Acknowledge",       C::Missing,     kNo,  M::None,  A::Nothing,     0,                  By::Never,       0,            T::Never},
+      OperationRow{AtomicAcknowledge, "AtomicAcknowledge", C::Missing,     kNo,  M::None,  A::Nothing,     0,                  By::Never,       0,            T::Never},
+      OperationRow{CompareSwap,       "CompareSwap",       C::Base,        kNo,  M::None,  A::Atomic,      kRemoteAtomic,      By::ByAtomicEth, kAtomicBytes, T::Never},
+      OperationRow{FetchAdd,          "FetchAdd",          C::Base,        kNo,  M::None,  A::Atomic,      kRemoteAtomic,      By::ByAtomicEth, kAtomicBytes, T::Never},
+      OperationRow{Resync,            "Resync",            C::Missing,     kNo,  M::None,  A::Nothing,     0,                  By::Never,       0,            T::Never},
+      OperationRow{Get,               "Get",               C::Missing,     kYes, M::None,  A::Nothing,     0,                  By::Never,       0,            T::Never},
+      OperationRow{Put,               "Put",               C::Missing,     kYes, M::None,  A::Nothing,     0,                  By::Never,       0,            T::Never},
+      OperationRow{Flush,             "Flush",             C::Flush,       kYes, M::None,  A::Empty,       kFlushAny,          By::ByReth,      0,            T::Never},
+      OperationRow{AtomicWrite,       "AtomicWrite",       C::AtomicWrite, kYes, M::None,  A::Empty,       kRemoteAtomicWrite, By::ByReth,      kAtomicBytes, T::Never},
+      OperationRow{CongestionNotification, "CongestionNotification", C::Missing, kNo, M::None, A::Nothing, 0,                  By::Never,       0, T::Never},
       // clang-format on
   };
 }();
@@ -122,6 +125,9 @@ static_assert([] {
     if (std::size_t(kOperationRows[i].operation) != i) return false;
   return kOperationRows.size() == std::size_t(Operation::CongestionNotification) + 1;
 }());
+static_assert(std::ranges::all_of(
+    kOperationRows, [](u32 bytes) { return bytes == 0 || bytes == kAtomicBytes; },
+    &OperationRow::exact_bytes));
 // What is executed is part of a message or answered from an entry, and needs a right for the memory
 // that it names. What no device executes has no answer.
 static_assert([] {

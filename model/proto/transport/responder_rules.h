@@ -173,13 +173,18 @@ inline bool shared_queue_failed(const RequestView& v) {
 // Without answers, of an SRQ: its WQEs are taken as they come (G23.1).
 inline bool lacks_shared_wqe(const RequestView& v) { return uses_srq(v.qp) && no_receive_wqe(v); }
 inline bool too_long(u32 dma_len) { return dma_len > (u32{1} << 31); }
+// T7-l4, T7-l5; C9-9.
+inline bool bad_saved_length(const ParsedPacket& packet) {
+  const u32 exact = packet.opcode->traits().exact_bytes;
+  const u32 wanted = packet.opcode->payload == PayloadRule::Eight ? kAtomicBytes : 0;
+  if (packet.payload_bytes != wanted) return true;
+  if (!packet.has(Ext::Reth)) return false;
+  return exact ? packet.reth.dma_len != exact : too_long(packet.reth.dma_len);
+}
 // T7-l1 to T7-l3, T7-l8.
 [[gnu::always_inline]] inline bool bad_length(const RequestView& v) {
   const u32 bytes = v.packet.payload_bytes, mtu = v.qp.path_mtu;
-  if (v.packet.opcode->payload == PayloadRule::Eight)  // ATOMIC WRITE
-    return bytes != kAtomicBytes || v.packet.reth.dma_len != kAtomicBytes;
-  if (v.packet.opcode->traits().is_saved())  // T7-l4; C9-9
-    return bytes || (v.packet.has(Ext::Reth) && too_long(v.packet.reth.dma_len));
+  if (v.packet.opcode->traits().is_saved()) return bad_saved_length(v.packet);
   const Position at = v.packet.opcode->position;
   const bool full = at == Position::First || at == Position::Middle;
   if (full && bytes != mtu) return true;

@@ -49,13 +49,4 @@ class SavedRequests {
   std::vector<SavedRequest> entries_;
   std::size_t next_ = 0;
 };
-
-// ATOM-7, ATOM-8: the value that an ATOMIC leaves behind.
-inline u64 atomic_result(const OpcodeRow& row, const AtomicEth& a, u64 original) {
-  if (row.operation == Operation::FetchAdd) {
-    return original + a.swap_add;
-  }
-  const bool equal = original == a.compare;
-  return equal ? a.swap_add : original;
-}
 }  // namespace hca::proto

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "model/proto/memory/key_rules.h"
+#include "model/proto/transport/atomics.h"
 #include "model/proto/transport/requester_rules.h"
 #include "model/proto/transport/responder_rules.h"
 #include "model/proto/transport/saved_requests.h"

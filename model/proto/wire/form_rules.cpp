@@ -95,10 +95,10 @@ constexpr std::array kFormRules{
   FormRule{"EXT-15", Broken, "PLT names no placement or a reserved one, or SEL is reserved",
            "reserved values, not reserved bits: the responder refuses the FLUSH",
            [](const FormView& v) { return has(v, Ext::Feth) && request::bad_flush(v.packet); }},
-  FormRule{"EXT-18", Broken, "the VA of an ATOMIC WRITE is not a multiple of 8, or its DMALen is not 8",
+  FormRule{"EXT-18", Broken, "the VA of an operation on 8 bytes is not a multiple of 8, or its DMALen is not 8",
            "a must: the responder refuses it",
            [](const FormView& v) {
-             return v.opcode.payload == PayloadRule::Eight && has(v, Ext::Reth) && (v.packet.reth.va % 8 != 0 || v.packet.reth.dma_len != 8);
+             return v.opcode.traits().exact_bytes && has(v, Ext::Reth) && (v.packet.reth.va % 8 != 0 || v.packet.reth.dma_len != 8);
            }},
   FormRule{"T5-3", Broken, "the syndrome's kind is reserved",
            "a reserved value, not a reserved bit: the requester cannot act on it",

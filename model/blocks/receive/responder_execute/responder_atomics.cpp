@@ -19,7 +19,7 @@ inline bool ResponderExecute::may_reply(u32 qpn) {
 }
 
 namespace {
-bool writes(const OpcodeRow& row) { return row.traits().needed_access & kRemoteChanges; }
+bool writes(const OpcodeRow& row) { return row.traits().changes_memory(); }
 bool overlap(u64 a, u64 b) { return a < b + kAtomicBytes && b < a + kAtomicBytes; }
 }  // namespace
 
@@ -94,9 +94,11 @@ void ResponderExecute::start_atomic(AtomicUnit& unit, u32 qpn, const Queue& q) {
   unit.opcode = o.opcode, unit.operands = o.operands;
   unit.era = accesses_.begin();
   DmaRequest& request = ports.atomics_out->start();
-  if (o.opcode->operation == Operation::AtomicWrite) return start_atomic_write(unit, o, request);
-  if (o.opcode->operation == Operation::Flush)
-    return request.set_read(o.address, unit.original.data(), 1, &unit);
+  if (o.opcode->payload == PayloadRule::Eight) return start_atomic_write(unit, o, request);
+  if (!writes(*o.opcode)) {
+    const u32 exact = o.opcode->traits().exact_bytes;
+    return request.set_read(o.address, unit.original.data(), exact ? exact : 1, &unit);
+  }
   if (config_.atomic_by == AtomicBy::Device) {
     request.set_read(o.address, unit.original.data(), kAtomicBytes, &unit);
     return void(request.locks = true);

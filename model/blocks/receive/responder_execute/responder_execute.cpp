@@ -265,13 +265,6 @@ void ResponderExecute::complete(const Packet& p, const Queue& q, Outcome& outcom
 }
 
 namespace {
-// Of an ATOMIC WRITE its payload, which memory is to hold.
-AtomicEth operands_of(Packet& p) {
-  if (p.parsed.opcode->operation != Operation::AtomicWrite) return p.parsed.atomic_eth;
-  AtomicEth operands{};
-  operands.swap_add = load_le8(p.frame() + p.parsed.payload_offset);
-  return operands;
-}
 // What is accessed first: of a FLUSH, whose read comes after all that was written before, the last
 // byte of its range, or the first of its region.
 RemoteBytes first_access(const ParsedPacket& packet, const Region* region) {
@@ -302,7 +295,10 @@ void ResponderExecute::execute_read(Packet* p) {
   outcome.kind = reads ? OutcomeKind::Read : OutcomeKind::Atomic;
   outcome.repeats = repeats, outcome.key_good = good;
   outcome.effect = p->effect, outcome.opcode = p->parsed.opcode;
-  if (!reads) outcome.operands = operands_of(*p), queues_[p->qpn].atomics += !repeats;
+  if (!reads) {
+    outcome.operands = atomic_operands(p->parsed, p->frame());
+    queues_[p->qpn].atomics += !repeats;
+  }
   if (const RemoteBytes at = first_access(p->parsed, region); good && at.bytes) {
     outcome.address = region->translate(at.va);
     outcome.granted = true, accesses_.begin_read(key_index(p->effect.rkey));

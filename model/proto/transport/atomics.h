@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// What operations on 8 bytes make of them: ATOMICs and ATOMIC WRITE.
+#pragma once
+#include "model/proto/wire/packet.h"
+
+namespace hca::proto {
+// ATOMIC WRITE: memory is to hold its payload as it stands in the packet.
+inline AtomicEth atomic_operands(const ParsedPacket& packet, const u8* frame) {
+  if (packet.opcode->payload != PayloadRule::Eight) return packet.atomic_eth;
+  AtomicEth operands{};
+  operands.swap_add = load_le8(frame + packet.payload_offset);
+  return operands;
+}
+
+// ATOM-7, ATOM-8: the value that it leaves behind.
+inline u64 atomic_result(const OpcodeRow& row, const AtomicEth& a, u64 original) {
+  if (row.payload == PayloadRule::Eight) return a.swap_add;
+  if (row.operation == Operation::FetchAdd) {
+    return original + a.swap_add;
+  }
+  const bool equal = original == a.compare;
+  return equal ? a.swap_add : original;
+}
+}  // namespace hca::proto
