@@ -125,7 +125,7 @@ struct Layout<MrAttributes> {
             "address of its first byte; with a page list, of the list"),
       unused(8), field(&MrAttributes::pd, "PD", 24, "protection domain"),
       field(&MrAttributes::key, "Key", 32, "L_Key and R_Key: index (24 bits) and key byte"),
-      field(&MrAttributes::access, "Access", 16, "rights, see below"),
+      field(&MrAttributes::access, "Access", 16, "rights, by the table above"),
       field(&MrAttributes::log_page, "LogPage", 8,
             "0: contiguous; 12 to 30: page size as a power of two, and Physical names a list of 64 "
             "bit page addresses, at most 512; Start is a multiple of 8"),
@@ -152,7 +152,7 @@ struct Layout<MwAttributes> {
       field(&MwAttributes::key, "Key", 32, "R_Key; BindMw: the new one comes back"), unused(8),
       field(&MwAttributes::pd, "PD", 24, "protection domain"), unused(8),
       field(&MwAttributes::qpn, "QPN", 24, "queried: of a bound one of type 2, its queue pair"),
-      field(&MwAttributes::access, "Access", 16, "rights, see below"),
+      field(&MwAttributes::access, "Access", 16, "rights, by the table above"),
       field(&MwAttributes::type, "Type", 8, "1 type 1, 2 type 2A, 3 type 2B"),
       field(&MwAttributes::state, "KeyState", 8, "queried: 1 Free, 2 Valid"), unused(32));
 };

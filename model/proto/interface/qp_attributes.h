@@ -164,6 +164,6 @@ struct Layout<QpAttributes> {
             "queried: READs and ATOMICs accepted as responder"),
       field(&QpAttributes::rate_limit, "RateLimit", 32,
             "of the path, not of UD: kb/s of its requests on the wire; 0: none"),
-      unused(16), field(&QpAttributes::access, "Access", 16, "rights, see below"));
+      unused(16), field(&QpAttributes::access, "Access", 16, "rights, by the table above"));
 };
 }  // namespace hca::proto

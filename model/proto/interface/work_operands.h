@@ -104,8 +104,9 @@ inline constexpr std::array kOperandRows{
     operand_row<FlushOperands>(
         Operands::Flush, GivenBy::Fields,
         "After the control segment of a FLUSH, which has no SGEs. When it is answered, all that "
-        "its queue pair wrote before is in host memory; the responder reads a byte of the range to "
-        "know that. Host memory of the model is persistent: both placements take as long."),
+        "its queue pair wrote before is in host memory: the responder reads one byte of what it "
+        "names, and nothing of an empty range. Host memory of the model is persistent: both "
+        "placements take as long."),
     operand_row<MemorySegment>(
         Operands::Memory, GivenBy::Arguments,
         "After the control segment of Bind MW (a window of any type) and Fast Register MR. A work "
