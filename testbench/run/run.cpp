@@ -175,7 +175,7 @@ void Runner::run_latency(const WorkloadConfig& workload, const Traffic& traffic)
   };
   const PhaseGuard guard(*this);
   bool good;
-  if (row_of(workload.operation).fetches()) {
+  if (row_of(workload.operation).is_alone()) {
     StreamReceiver server(testbed_.end(kServer, lane), traffic);
     StreamSender client(testbed_.end(kClient, lane), traffic);
     good = simulate(programs_of(lane, client, server), [&] { return client.completed(); });

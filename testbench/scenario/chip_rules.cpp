@@ -114,11 +114,11 @@ void check_links(const Scenario& s, std::vector<ChipMistake>& mistakes) {
 }
 // READs and ATOMICs, and what is behind them, that an entry may have on their way to a chip.
 u64 waiting_answers(const Scenario& s, const WorkloadConfig& w) {
-  const auto fetches = [](Operation o) { return row_of(o).fetches(); };
+  const auto is_saved = [](Operation o) { return row_of(o).is_saved(); };
   const auto mix = w.weights();
-  const bool in_mix = std::ranges::any_of(mix, [&](const auto& m) { return fetches(m.first); });
+  const bool in_mix = std::ranges::any_of(mix, [&](const auto& m) { return is_saved(m.first); });
   if (w.test != Test::Bandwidth || w.direction != Direction::Both ||
-      !(w.is_mixed() ? in_mix : fetches(w.operation)))
+      !(w.is_mixed() ? in_mix : is_saved(w.operation)))
     return 0;
   return u64{s.qps_of(w)} *
          (w.is_mixed() ? w.depth : std::min(w.depth, s.connection.max_rd_atomic));
@@ -148,6 +148,25 @@ void check_outcomes(const Scenario& s, std::vector<ChipMistake>& mistakes) {
     return;
   }
 }
+// An optional operation is one of both chips, or it is refused.
+void check_capability(const Scenario& s, Operation operation, std::vector<ChipMistake>& mistakes) {
+  for (const proto::CapabilityRow& row : proto::kCapabilities)
+    for (std::size_t i = 0; i < s.nodes.size(); ++i) {
+      if (row_of(operation).work().capability != row.capability) continue;
+      if (s.nodes[i].hca.transport.*row.has) continue;
+      mistakes.push_back({{".operation", row.option},
+                          fmt::format("{} is an operation that hca{} does not have; allowed: with "
+                                      "hca.transport.{}: true",
+                                      row_of(operation).word, i, row.option)});
+      return;
+    }
+}
+void check_operations(const Scenario& s, std::vector<ChipMistake>& mistakes) {
+  for (const WorkloadConfig& w : s.workload) {
+    if (!w.is_mixed()) check_capability(s, w.operation, mistakes);
+    for (const auto& [operation, weight] : w.weights()) check_capability(s, operation, mistakes);
+  }
+}
 }  // namespace
 
 std::vector<ChipMistake> chip_mistakes(const Scenario& scenario) {
@@ -157,6 +176,7 @@ std::vector<ChipMistake> chip_mistakes(const Scenario& scenario) {
   check_buffer(scenario, mistakes);
   check_links(scenario, mistakes);
   check_outcomes(scenario, mistakes);
+  check_operations(scenario, mistakes);
   return mistakes;
 }
 }  // namespace hca::testbench

@@ -15,7 +15,9 @@ enum class Operation : u8 {
   SendImmediate,
   CompareSwap,
   FetchAdd,
-  SendInvalidate
+  SendInvalidate,
+  AtomicWrite,
+  Flush
 };
 
 struct OperationRow {
@@ -25,15 +27,17 @@ struct OperationRow {
   bool takes_receive;  // the server gets a completion
   bool immediate;
   bool invalidates = false;  // a key of the server
+  bool flushes = false;      // its size is of the place that it names, where WRITEs land
 
-  bool is_atomic() const {
-    return proto::kWorkRows[std::size_t(opcode)].answer == proto::Answer::Atomic;
-  }
-  bool is_read() const {
-    return proto::kWorkRows[std::size_t(opcode)].answer == proto::Answer::Read;
-  }
+  const proto::WorkRow& work() const { return proto::kWorkRows[std::size_t(opcode)]; }
+  bool is_atomic() const { return work().answer == proto::Answer::Atomic; }
+  bool is_read() const { return work().answer == proto::Answer::Read; }
   // The client waits for data; otherwise it sends them.
   bool fetches() const { return is_atomic() || is_read(); }
+  // It takes one of the requests that the server keeps (connection.max_rd_atomic).
+  bool is_saved() const { return proto::has_response(work().answer); }
+  // Only its completion shows that it is done: one after the other is its latency test.
+  bool is_alone() const { return is_saved() && !writes; }
 };
 inline constexpr std::array kOperations{
     // clang-format off
@@ -46,6 +50,8 @@ inline constexpr std::array kOperations{
     OperationRow{"compare_swap",    "CMP_SWAP",        proto::WorkOpcode::CompareSwap,        false, false, false},
     OperationRow{"fetch_add",       "FETCH_ADD",       proto::WorkOpcode::FetchAdd,           false, false, false},
     OperationRow{"send_invalidate", "SEND_INVALIDATE", proto::WorkOpcode::SendInvalidate,     false, true,  false, true},
+    OperationRow{"atomic_write",    "ATOMIC_WRITE",    proto::WorkOpcode::AtomicWrite,        true,  false, false},
+    OperationRow{"flush",           "FLUSH",           proto::WorkOpcode::Flush,              false, false, false, false, true},
     // clang-format on
 };
 inline constexpr std::size_t kOperationCount = kOperations.size();

@@ -161,7 +161,7 @@ Scenario default_scenario() {
                                       Operation::CompareSwap, Operation::FetchAdd}) {
       WorkloadConfig w;
       w.operation = operation, w.test = test;
-      if (row_of(operation).is_atomic()) w.from = w.to = proto::kAtomicBytes;
+      if (const u32 exact = row_of(operation).work().exact_bytes) w.from = w.to = exact;
       if (test == Test::Latency && !row_of(operation).fetches()) w.inline_below = 220;
       scenario.workload.push_back(w);
     }

@@ -81,7 +81,9 @@ struct hca::engine::Knobs<hca::testbench::MixConfig> {
       knob("compare_swap", &Config::compare_swap, Unit::Count, 0, kMax, "weight of CmpSwap"),
       knob("fetch_add", &Config::fetch_add, Unit::Count, 0, kMax, "weight of FetchAdd"),
       knob("send_invalidate", &Config::send_invalidate, Unit::Count, 0, kMax,
-           "weight of SEND with Invalidate"));
+           "weight of SEND with Invalidate"),
+      knob("atomic_write", &Config::atomic_write, Unit::Count, 0, kMax, "weight of ATOMIC WRITE"),
+      knob("flush", &Config::flush, Unit::Count, 0, kMax, "weight of FLUSH"));
 };
 
 template <>
@@ -103,8 +105,9 @@ struct hca::engine::Knobs<hca::testbench::WorkloadConfig> {
   static constexpr u64 kMaxBytes = u64{1} << 31;
   static constexpr auto rows = make_rows(
       knob("operation", &Config::operation, testbench::kOperationWords, "what is posted"),
-      knob("test", &Config::test, testbench::kTestNames,
-           "a stream with a queue depth; a ping-pong, or one READ or ATOMIC after the other"),
+      knob(
+          "test", &Config::test, testbench::kTestNames,
+          "a stream with a queue depth; a ping-pong, or one READ, ATOMIC or FLUSH after the other"),
       knob("from", &Config::from, Unit::Bytes, 1, kMaxBytes, "smallest message"),
       knob("to", &Config::to, Unit::Bytes, 1, kMaxBytes,
            "largest message; sizes double from the smallest on"),

@@ -32,7 +32,7 @@ Message Traffic::message(u32 qp, u64 k) const {
     if (!sizes.empty())
       m.bytes = chosen(sizes, second, [](const SizeWeight& e) { return e.weight; }).bytes;
   }
-  if (m.row().is_atomic()) m.bytes = proto::kAtomicBytes;
+  if (const u32 exact = m.row().work().exact_bytes) m.bytes = exact;
   return m;
 }
 

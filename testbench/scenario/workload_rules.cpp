@@ -22,8 +22,11 @@ struct Entry {
   }
   bool has_exactly(std::string_view key) const { return given.contains(key); }
   bool has_range() const { return has_exactly("from") || has_exactly("to"); }
-  bool is_atomic() const { return !has("mix.") && row_of(w.operation).is_atomic(); }
-  bool sends_atomics() const { return is_atomic() || w.mix.compare_swap || w.mix.fetch_add; }
+  bool has_exact_size() const { return !has("mix.") && row_of(w.operation).work().exact_bytes; }
+  bool sends_atomics() const {
+    return (!has("mix.") && row_of(w.operation).is_atomic()) || w.mix.compare_swap ||
+           w.mix.fetch_add;
+  }
   bool is_above_mtu() const {
     const auto above = [this](u64 bytes) { return bytes > path_mtu; };
     return service == proto::Service::Ud &&
@@ -67,8 +70,8 @@ constexpr std::array kRules{
          [](const Entry& e) { return e.is_above_mtu(); }},
     Rule{"inline_below", "leaves no room for the address handle of a datagram in a WQE of 256 B", "0 to 177 B with ud",
          [](const Entry& e) { return e.has_exactly("inline_below") && e.w.inline_below > most_inline(e.service) + 1; }},
-    Rule{"operation", "is an ATOMIC, which has 8 B", "no size, or 8 B",
-         [](const Entry& e) { return e.is_atomic() && gives_another_size(e); }},
+    Rule{"operation", "is an ATOMIC or ATOMIC WRITE, which has 8 B", "no size, or 8 B",
+         [](const Entry& e) { return e.has_exact_size() && gives_another_size(e); }},
     Rule{"size", "stands beside from or to", "size alone, or from and to",
          [](const Entry& e) { return e.w.size && e.has_range(); }},
     Rule{"sizes", "stands beside size, from or to", "one of them",
@@ -117,7 +120,7 @@ constexpr std::array kRules{
     Rule{"together", "is set with several sizes one after the other",
          "size from 1 B on, or sizes",
          [](const Entry& e) {
-           return e.w.together && !e.w.size && !e.has("sizes[") && !e.is_atomic() &&
+           return e.w.together && !e.w.size && !e.has("sizes[") && !e.has_exact_size() &&
                   e.w.from * 2 <= e.w.to; }},
     Rule{"depth", "makes more than 1048576 messages in flight on all queue pairs",
          "qps times depth up to that",
@@ -146,7 +149,7 @@ std::vector<WorkloadMistake> mistakes_in(const WorkloadConfig& w, const GivenKey
   for (const Rule& rule : kRules)
     if (rule.broken(entry))
       all.push_back({std::string(rule.key), std::string(rule.problem), std::string(rule.allowed)});
-  if (w.from > w.to && !w.size && !entry.has("sizes[") && !entry.is_atomic())
+  if (w.from > w.to && !w.size && !entry.has("sizes[") && !entry.has_exact_size())
     all.push_back({"to", std::to_string(w.to) + " B is less than from",
                    std::to_string(w.from) + " B or more"});
   return all;
@@ -155,7 +158,7 @@ std::vector<WorkloadMistake> mistakes_in(const WorkloadConfig& w, const GivenKey
 void settle_sizes(WorkloadConfig& w, const GivenKeys& given) {
   const Entry entry{w, given, 1, proto::Service::Rc, 0};
   if (w.size) w.from = w.to = w.size;
-  if (entry.is_atomic()) w.from = w.to = proto::kAtomicBytes;
+  if (entry.has_exact_size()) w.from = w.to = proto::kAtomicBytes;
   for (const SizeConfig& s : w.sizes)
     w.from = w.to = &s == w.sizes.data() ? s.size : std::max(w.to, s.size);
 }

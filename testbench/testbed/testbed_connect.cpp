@@ -19,8 +19,10 @@ constexpr u64 kMappedIpv4 = 0xffff'0000'0000;
 constexpr u16 kLidBase = 1;
 constexpr u64 kBufferAlignment = 1 << 21;
 constexpr u32 kQkey = 0x1234;
-constexpr u8 kAccess =
-    proto::kLocalWrite | proto::kRemoteWrite | proto::kRemoteRead | proto::kRemoteAtomic;
+constexpr proto::Rights access_on(const NodeConfig& node) {
+  return proto::kLocalWrite | proto::kRemoteWrite | proto::kRemoteRead | proto::kRemoteAtomic |
+         proto::optional_rights(node.hca.transport);
+}
 
 // Addresses of a port: those of the same number are in a subnet, of 255 nodes each.
 unsigned place_in(std::size_t nodes, const NodePort& at) {
@@ -95,13 +97,14 @@ void Testbed::create(Endpoint& end, const NodePort& place, const Need& need) {
   check(i, end.send_cq = node.verbs.create_cq(need.qps * need.send_wqes, node.events), "CreateCq");
   check(i, end.recv_cq = node.verbs.create_cq(need.qps * need.receive_wqes, node.events),
         "CreateCq");
-  const auto region = [&](Mr& mr, u64 bytes, u8 access = kAccess) {
+  const proto::Rights all = access_on(scenario_.nodes[i]);
+  const auto region = [&](Mr& mr, u64 bytes, proto::Rights access) {
     const u64 at = node.verbs.alloc(bytes, kBufferAlignment);
     check(i, (mr = node.verbs.reg_mr(at, bytes, access)).lkey, "RegisterMr");
   };
   if (need.invalidates) region(end.taken_mr, 64, proto::kFastRegister);
-  region(end.send_mr, need.send_bytes), region(end.recv_mr, need.recv_bytes);
-  region(end.fetch_mr, need.fetch_bytes);
+  region(end.send_mr, need.send_bytes, all), region(end.recv_mr, need.recv_bytes, all);
+  region(end.fetch_mr, need.fetch_bytes, all);
   create_queues(end, need);
   for (const Cq* cq : {end.send_cq, end.recv_cq})
     node.memory.watch(cq->address, u64{cq->entries()} * proto::kCqeBytes,
@@ -157,7 +160,7 @@ void Testbed::modify(Endpoint& end, const NodePort& peer, bool is_client, u32 qp
                      u32 service_level) {
   const ConnectionConfig& c = scenario_.connection;
   proto::QpAttributes a{};
-  a.port = u8(end.port), a.access = kAccess;
+  a.port = u8(end.port), a.access = access_on(scenario_.nodes[end.node]);
   a.dest_qpn = end.peer->qps[qp]->qpn;
   a.path_mtu = bytes_of_mtu(c.path_mtu);
   a.sq_psn = is_client ? c.client_psn : c.server_psn;

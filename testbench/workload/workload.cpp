@@ -165,11 +165,13 @@ SendWr work_request(const Endpoint& end, const Traffic& t, u32 qp, u64 k,
   if (t.receive_header) wr.ah = end.to_peer[qp];
   if (t.fence) wr.send_flags |= kFence;
   if (t.solicited && m.takes_receive()) wr.send_flags |= kSolicited;
-  if (!m.row().fetches() && m.bytes < t.inline_below) wr.send_flags |= kInline;
+  if (m.row().work().sends_payload() && m.bytes < t.inline_below) wr.send_flags |= kInline;
   if (m.row().immediate) wr.imm_data = u32(k);
   if (m.row().invalidates) wr.imm_data = end.peer_taken.rkey;
-  if (m.row().writes)
+  if (m.row().writes || m.row().flushes)
     wr.remote_addr = end.peer_recv.addr + layout.in_flight(qp, k), wr.rkey = end.peer_recv.rkey;
+  if (m.row().flushes)
+    wr.operands.set(proto::FlushOperands{proto::kPlaceGlobal, proto::kFlushRange, m.bytes});
   if (m.row().fetches())
     wr.remote_addr = end.peer_fetch.addr + layout.served(qp, k), wr.rkey = end.peer_fetch.rkey;
   return wr;

@@ -90,6 +90,7 @@ class WriteWatch {
 // The bytes of one place as a list of up to so many entries, none of them empty but the only one.
 class Pieces {
  public:
+  Pieces() : count_(0) {}
   Pieces(const SgeList& whole, u32 count);
   std::span<const SgeList> list() const { return {list_.data(), count_}; }
 

@@ -142,9 +142,12 @@ void StreamSender::prepare(u32 qp, Cycle now) {
   const SgeList sge{mr.addr + offset, m.bytes, mr.lkey};
   if (fetches)
     end_.verbs->memory().fill(sge.addr, kPoison, m.bytes);
-  else
+  else if (m.row().work().sends_payload())
     checker.fill(end_.verbs->memory(), sge.addr, qp, k);
-  pieces_.emplace_back(sge, m.row().is_atomic() ? 1 : traffic_.sges);
+  if (m.row().flushes)
+    pieces_.emplace_back();
+  else
+    pieces_.emplace_back(sge, m.row().is_atomic() ? 1 : traffic_.sges);
   SendWr& wr = requests_.emplace_back(work_request(end_, traffic_, qp, k, pieces_.back().list()));
   if (m.row().is_atomic()) ledger_.post(wr, qp);
   u64& since = lane.since[k % traffic_.depth];
@@ -186,8 +189,8 @@ void StreamSender::complete(u32 qp, u64 k, Cycle now) {
   ++completed_, --in_flight_, bytes_completed_ += m.bytes;
   end_.cpu->completed(now, end_.qps[qp]->qpn, m.bytes);
   latencies_.add((now - first_post_) * end_.period - lanes_[qp].since[k % traffic_.depth]);
-  // A WRITE without a byte and without a receive shows nowhere else.
-  if (m.row().writes && !m.lands() && !m.takes_receive()) checker.check(true, qp, k, "");
+  // A FLUSH, or a WRITE without a byte and without a receive, shows nowhere else.
+  if (!m.row().fetches() && !m.lands() && !m.takes_receive()) checker.check(true, qp, k, "");
   if (!m.row().fetches()) return;
   const u64 at = end_.fetch_mr.addr + layout_.fetched(qp, k);
   if (m.row().is_read())
