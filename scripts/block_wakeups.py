@@ -35,7 +35,7 @@ JUDGES = [("~[wakeup]~[hash]~[timing]~[moments]~[slow]", 30), ("[wakeup][hash]",
 MEMORY = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": "4000000000"}
 
 # What asks for room or wakes without a name of its own in chip.cpp; by name in `connect`.
-CALL = re.compile(r"(?:\b[\w\.]+(?:\([^()]*\))?(?:\.|->))*\b(wake|wake_at|wake_when_free|wake_from_outside)\(")
+CALL = re.compile(r"(?<!void )(?:\b[\w\.]+(?:\([^()]*\))?(?:\.|->))*\b(wake|wake_at|wake_when_free|wake_from_outside)\(")
 NAMED = re.compile(r"\b(?:connect|connect_through|add_client)\((?:[^;\"]|\n)*?\"([^\"]+)\"\)", re.S)
 
 # Links whose writer never asks for room: it has reserved it.

@@ -77,7 +77,7 @@ OWNERS = {
     "SendStates": {"requester.h", "requester_part.h"},
     "SentMessages": {"requester_part.h"},
     "PostedSends": {"qp_scheduler.h"},
-    "ReceiveStates": {"responder_check.h", "responder_execute.h"},  # execute: of what it ends: in Error, without answers, of an SRQ
+    "ReceiveStates": {"responder_check.h", "receive_flush.h", "unreliable_messages.h"},  # of what ends in responder_execute
     "SharedQueues": {"responder_check.h"},
     "CompletionRings": {"completion.h"},
     "EventRings": {"event.h"},

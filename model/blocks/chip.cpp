@@ -238,7 +238,7 @@ void Chip::connect_port(unsigned i) {
           responder_reply.sides[i].cnps_in, name("CNPs"));
   connect(port.receive, port.receive.ports.events_out, command, command.port_faults_in.add(),
           name("port events"));
-  ResponderExecute::Side& execute = responder_execute.sides[i];
+  ResponderPort& execute = responder_execute.ports[i];
   execute.responses_in.connect(dma.self, responder_execute.self, name("READ responses"));
   execute.responses.connect(responder_execute.self, name("response buffers"));
   connect_lanes(execute.of_lanes, responder_execute, "response buffers");
@@ -266,10 +266,10 @@ void Chip::connect_completion() {
   const auto gate = [&](unsigned i) { return caches ? &caches->completions[i] : nullptr; };
   connect_through(requester, requester.outputs.completions_out, gate(0), completion,
                   completion.completions_in[0], "send completions");
-  connect_through(responder_execute, responder_execute.ports.completions_out, gate(1), completion,
+  connect_through(responder_execute, responder_execute.outputs.completions_out, gate(1), completion,
                   completion.completions_in[1], "receive completions");
   requester.outputs.completions_out->accesses = &accesses;
-  responder_execute.ports.completions_out->accesses = &accesses;
+  responder_execute.outputs.completions_out->accesses = &accesses;
   completion.written_in.connect(dma.self, completion.self, "CQEs in memory");
   completion.buffers.connect(completion.self, "CQE buffers");
   connect(completion, completion.ports.events_out, event, event.events_in[0], "completion events");
@@ -279,7 +279,7 @@ void Chip::connect_completion() {
   connect(requester, requester.outputs.faults_out, command, command.faults_in[0],
           "requester faults");
   connect(requester, requester.outputs.works_out, command, command.works_in, "local work");
-  connect(responder_execute, responder_execute.ports.faults_out, command, command.faults_in[1],
+  connect(responder_execute, responder_execute.outputs.faults_out, command, command.faults_in[1],
           "responder faults");
   connect(completion, completion.ports.faults_out, command, command.faults_in[2],
           "completion faults");
@@ -302,13 +302,13 @@ void Chip::connect_dma() {
              "WQE DMA");
   add_client(DmaClient::Packetizer, requester, packetizer.dma_out, packetizer.client(),
              "payload reads");
-  add_client(DmaClient::ReceiveWqe, responder_execute, responder_execute.ports.receive_wqes_out,
+  add_client(DmaClient::ReceiveWqe, responder_execute, responder_execute.outputs.receive_wqes_out,
              responder_execute.receive_wqe_client(), "receive WQE DMA");
-  add_client(DmaClient::Payload, responder_execute, responder_execute.ports.payload_out,
+  add_client(DmaClient::Payload, responder_execute, responder_execute.outputs.payload_out,
              responder_execute.payload_client(), "payload writes");
-  add_client(DmaClient::ReadResponse, responder_execute, responder_execute.ports.reads_out,
+  add_client(DmaClient::ReadResponse, responder_execute, responder_execute.outputs.reads_out,
              responder_execute.read_client(), "READ response reads");
-  add_client(DmaClient::Atomic, responder_execute, responder_execute.ports.atomics_out,
+  add_client(DmaClient::Atomic, responder_execute, responder_execute.outputs.atomics_out,
              responder_execute.atomic_client(), "ATOMIC DMA");
   add_client(DmaClient::Response, requester, requester.outputs.responses_out,
              requester.response_data.client(), "response writes");
@@ -319,8 +319,8 @@ void Chip::connect_dma() {
     add_client(DmaClient::Context, caches->cache, caches->cache.ports.dma_out,
                caches->cache.client(), "context DMA"),
         caches->cache.dma = dma.self;
-  packetizer.dma = wqe_fetch.dma = responder_execute.dma = completion.dma = event.dma =
-      command.dma = requester.response_data.dma = dma.self;
+  packetizer.dma = wqe_fetch.dma = completion.dma = event.dma = command.dma =
+      requester.response_data.dma = dma.self;
 }
 
 void Chip::add_probes() {

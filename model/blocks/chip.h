@@ -36,7 +36,7 @@ struct ChipContexts {
   ContextCache cache;
   LinkGate<TurnLink, Turn*> turns;       // a queue pair, before its WQEs are read
   LinkGate<FetchedLink, Turn*> fetched;  // and the memory of its WQEs
-  LinkGate<ResponderExecute::BatchLink, ReceiveBatch*> batches;
+  LinkGate<ReceiveBatchLink, ReceiveBatch*> batches;
   std::deque<LinkGate<CompletedLink, Completed>> completions;
   std::deque<PacketGate> packets;  // of each port
   // The same: the WQEs of READs and ATOMICs, in front of their responses.

@@ -36,7 +36,7 @@ void Chip::make_room_for_stages() {
     give(responder_reply.sides[i].packets_out, c.responder_reply.latency,
          c.responder_reply.interval);
   }
-  give(responder_execute.ports.payload_out, key + c.responder_execute.latency,
+  give(responder_execute.outputs.payload_out, key + c.responder_execute.latency,
        c.responder_execute.interval);
   give(completion.ports.dma_out, c.completion.latency, c.completion.interval);
   give(event.ports.dma_out, c.event.latency, c.event.interval);

@@ -61,7 +61,7 @@ TEST_CASE("of a fault of an SRQ the queue pair enters Error a cycle later", "[co
   contexts.srqs.resize(2);
   contexts.srqs[1].allocated = true, contexts.qps[1].srqn = 1;
   chip.domain.run_until(2000);  // the host has nothing to do
-  chip.responder_execute.ports.faults_out->push(
+  chip.responder_execute.outputs.faults_out->push(
       Fault{.qpn = 1,
             .event = proto::EventType::QpFatal,
             .failed_queue = contexts.receive_queue_of(contexts.qps[1])});

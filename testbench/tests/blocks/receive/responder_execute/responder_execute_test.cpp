@@ -40,17 +40,16 @@ struct ExecuteBench : Bench {
     feed(execute.bells_in.add(), execute, {});
     execute.batches_in.connect(execute.self, execute.self, "receive WQEs");
     execute.ordered_in.connect(execute.self, execute.self, "ordered payloads");
-    execute.sides[0].responses_in.connect(execute.self, execute.self, "READ responses");
+    execute.ports[0].responses_in.connect(execute.self, execute.self, "READ responses");
     execute.connect_atomics(execute.self);
-    execute.sides[0].responses.connect(execute.self, "response buffers");
-    take(execute.ports.reads_out, execute);
-    take(execute.ports.atomics_out, execute);
-    writes = &take(execute.ports.payload_out, execute, depth, from);
-    take(execute.ports.receive_wqes_out, execute);
-    replies = &take(execute.sides[0].replies_out, execute, replies_from ? 1 : 8, replies_from);
-    completions = &take(execute.ports.completions_out, execute, depth, from);
-    take(execute.ports.faults_out, execute);
-    execute.dma = execute.self;
+    execute.ports[0].responses.connect(execute.self, "response buffers");
+    take(execute.outputs.reads_out, execute);
+    take(execute.outputs.atomics_out, execute);
+    writes = &take(execute.outputs.payload_out, execute, depth, from);
+    take(execute.outputs.receive_wqes_out, execute);
+    replies = &take(execute.ports[0].replies_out, execute, replies_from ? 1 : 8, replies_from);
+    completions = &take(execute.outputs.completions_out, execute, depth, from);
+    take(execute.outputs.faults_out, execute);
   }
   ExecuteBench& run() {
     domain.run_until(300);

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "model/blocks/receive/responder_execute/atomic_units.h"
+#include "model/blocks/receive/responder_execute/outcomes.h"
+#include "model/blocks/receive/responder_execute/read_responses.h"
+
+namespace hca::blocks {
+// Answers, completions and failures leave in the order of their queue pair; READs and ATOMICs begin
+// in their turn among them.
+class AnswerOrder : ResponderPart {
+ public:
+  AnswerOrder(const ResponderPart& shared, const Protection& protection, ParkedRequests& parked,
+              Outcomes& outcomes, ReadResponses& reads, AtomicUnits& atomics)
+      : ResponderPart(shared),
+        outcomes_(outcomes),
+        reads_(reads),
+        atomics_(atomics),
+        parked_(parked),
+        protection_(protection) {}
+
+  // One outcome of a port, its queue pairs in turn; true: it has left. A READ or ATOMIC only begins:
+  // it says itself when it is over.
+  bool settle(unsigned port);
+  // By `command`: a key that a SEND with Invalidate named is taken away; its accesses have drained.
+  void invalidated(u32 qpn, u32 life);
+  void end_invalidate(u32 qpn, u32 life);
+
+ private:
+  static Outcome* next_to_begin(const ResponderQueue& q);
+  void begin(u32 qpn, ResponderQueue& q, Outcome& outcome);
+  bool emit(const Outcome& outcome);
+  void examine_key(u32 qpn, ResponderQueue& q, Outcome& outcome);
+  void tell_invalidate(u32 qpn, Outcome& outcome);
+  void end_stopped(u32 qpn, ResponderQueue& q);
+
+  Outcomes& outcomes_;
+  ReadResponses& reads_;
+  AtomicUnits& atomics_;
+  ParkedRequests& parked_;
+  const Protection& protection_;
+};
+}  // namespace hca::blocks

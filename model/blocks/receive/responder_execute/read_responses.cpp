@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/blocks/receive/responder_execute/read_responses.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "model/proto/transport/work_rules.h"
+
+namespace hca::blocks {
+using namespace proto;
+
+void ReadResponses::begin(u32 qpn, ResponderQueue& q, Outcome& o) {
+  const QpConfig& qp = contexts_.qps[qpn];
+  if (o.repeats && !may_repeat_read(q.saved, o.effect, qp, o.key_good))
+    return outcomes_.finish_not_saved(qpn, q);
+  ++counters_.reads, counters_.repeated += o.repeats;
+  if (!o.repeats) q.saved.save(qp.max_dest_rd_atomic, o.effect, Operation::ReadRequest, 0);
+  q.reading = &o;
+  by_port_[port_of(qp)].reads.push(qpn);
+}
+
+void ReadResponses::wait_for_interval(OfPort& port) {
+  counters_.waits_read_interval += port.next_read - std::max(now(), port.read_counted);
+  port.read_counted = port.next_read;
+  wake_at(port.next_read);
+}
+
+// Of the first of the READs whose lane has a buffer, which is the next then.
+bool ReadResponses::has_buffer(unsigned number) {
+  ResponderPort& port = ports_[number];
+  if (!port.by_lane) [[likely]]
+    return port.responses.available();
+  Ring<u32>& reads = by_port_[number].reads;
+  for (std::size_t passed = 0; passed < reads.size(); ++passed) {
+    const u32 qpn = reads.front();
+    if (qpn == kRest || responses_.buffers_of(port, qpn).available()) return true;
+    reads.push(reads.pop());
+  }
+  return false;
+}
+
+bool ReadResponses::ask(unsigned number) {
+  OfPort& port = by_port_[number];
+  if (!outputs_.reads_out->can_push()) return false;
+  if (port.rest.packet) [[unlikely]]
+    return ask_rest(port.rest), true;
+  if (!has_buffer(number)) return false;
+  const u32 qpn = port.reads.front();
+  if (qpn == kRest) [[unlikely]]
+    return port.reads.drop(), true;
+  ResponderQueue& q = queues_[qpn];
+  const bool here = ports_.number_of(qpn) == number;  // it was not reset meanwhile
+  const bool asks = here && q.reading && q.reading->asked < q.reading->effect.packets;
+  const bool begins = asks && !q.reading->asked;
+  if (begins && now() < port.next_read) return wait_for_interval(port), false;
+  if (begins) port.next_read = now() + config_.read_interval;
+  port.reads.drop();
+  if (asks) ask_packet(port, qpn, q);
+  return true;
+}
+
+inline void ReadResponses::ask_packet(OfPort& port, u32 qpn, ResponderQueue& q) {
+  Outcome& o = *q.reading;
+  const ReadResponsePlan plan = plan_read_response(contexts_.qps[qpn], o.effect, o.asked);
+  Packet* p = responses_.make(contexts_.qps[qpn], o, *plan.row, plan.psn, plan.bytes, 0);
+  if (o.pages && plan.bytes) [[unlikely]]
+    ask_pages(port, o, plan, p);
+  else
+    outputs_.reads_out->start().set_read(o.address + plan.offset, p->payload(), plan.bytes, p,
+                                         true);
+  if (++o.asked < o.effect.packets)
+    port.reads.push(qpn);
+  else
+    outcomes_.list(qpn, q), wake_at(now() + 1);
+}
+
+// By the pages that its region had when the READ was judged. A page is no smaller than a packet:
+// what lies after the end of one is asked for a cycle later.
+[[gnu::noinline]] void ReadResponses::ask_pages(OfPort& port, const Outcome& o,
+                                                const ReadResponsePlan& plan, Packet* p) {
+  const Region& region = o.pages->region;
+  const u64 va = o.effect.va + plan.offset;
+  const Run run = run_of(&region, o.effect.rkey, va, plan.bytes);
+  const u32 left = plan.bytes - run.bytes;
+  outputs_.reads_out->start().set_read(run.address, p->payload(), run.bytes, p, !left);
+  if (!left) return;
+  port.rest = {p, run_of(&region, o.effect.rkey, va + run.bytes, left), run.bytes};
+  port.reads.push(kRest);
+}
+
+void ReadResponses::ask_rest(Rest& rest) {
+  Packet* const p = std::exchange(rest.packet, nullptr);
+  outputs_.reads_out->start().set_read(rest.run.address, p->payload() + rest.offset, rest.run.bytes,
+                                       p, true);
+}
+
+Dma::Client ReadResponses::client() {
+  return {this, [](void* part, const DmaRequest& r, Cycle first, Cycle last) {
+            auto& x = *static_cast<ReadResponses*>(part);
+            // Else the rest is to come.
+            if (r.notify) x.arrived(static_cast<Packet*>(r.context), first, last);
+          }};
+}
+
+// In the cycle of the memory access.
+void ReadResponses::arrived(Packet* p, Cycle first, Cycle last) {
+  OfPort& port = by_port_[p->port];
+  const Cycle at = port.timing.release(first, last, p->shape.payload_bytes), now = this->now();
+  p->first = first, p->last = last;
+  port.last_response = std::max({at, port.last_response, now + 1});
+  responses_.insert_icrc(*p);
+  ports_[p->port].responses_in.push(p, 1, port.last_response - now - 1);
+}
+
+void ReadResponses::forward(unsigned number) {
+  ResponderPort& port = ports_[number];
+  if (!port.replies_out->can_push()) return;
+  Packet* p = port.responses_in.pop();
+  const u32 qpn = p->qpn;
+  ResponderQueue& q = queues_[qpn];
+  if (p->life != q.life) {  // of a queue pair that was reset
+    p->buffers->give(now() + 1);
+    return PacketPool::give_back(p);
+  }
+  if (q.flushing) {
+    p->buffers->give(now() + 1);
+    PacketPool::give_back(p);
+  } else {
+    port.replies_out->push(Reply{.qpn = qpn, .psn = p->psn, .packet = p});
+    probe_.event(now() + 1, Step::Completed, qpn, p->psn);
+  }
+  const Outcome& o = *q.first;
+  if (++q.first->answered != o.effect.packets) return;
+  if (!q.flushing)
+    note_told(q.told, psn_add(o.effect.ack_psn, o.effect.packets - 1), o.reply.msn,
+              o.reply.syndrome, o.consumed);
+  outcomes_.finish_first(qpn, q);
+}
+}  // namespace hca::blocks

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "model/blocks/lib/ring.h"
+#include "model/blocks/port/tx_start.h"
+#include "model/blocks/receive/responder_execute/outcomes.h"
+#include "model/blocks/receive/responder_execute/response_packets.h"
+
+namespace hca::blocks {
+// READs, from the first of their outcomes to their response packets. The queue pairs of a port take
+// turns packet by packet.
+class ReadResponses : ResponderPart {
+ public:
+  ReadResponses(const ResponderPart& shared, const PerPort<TxRelease>& timing, Outcomes& outcomes,
+                ResponsePackets& responses)
+      : ResponderPart(shared),
+        by_port_{OfPort(timing[0]), OfPort(timing[1])},
+        outcomes_(outcomes),
+        responses_(responses) {}
+
+  // An outcome that may begin.
+  void begin(u32 qpn, ResponderQueue& q, Outcome& outcome);
+  bool any(unsigned port) const { return !by_port_[port].reads.empty(); }
+  // Asks for the data of one response packet of a port that has READs.
+  bool ask(unsigned port);
+  // The data of one are here: it goes to responder_reply.
+  void forward(unsigned port);
+  Dma::Client client();
+
+ private:
+  // A response packet's data that are in another page.
+  struct Rest {
+    Packet* packet = nullptr;
+    proto::Run run{};
+    u32 offset = 0;
+  };
+  static constexpr u32 kRest = ~u32{0};  // among queue pairs
+  struct OfPort {
+    explicit OfPort(const TxRelease& timing_of_port) : timing(timing_of_port) {}
+    TxRelease timing;
+    Ring<u32> reads;  // queue pairs whose first outcome is one; kRest: there was a rest
+    Rest rest;
+    Cycle last_response = 0;
+    Cycle next_read = 0;     // another READ may begin
+    Cycle read_counted = 0;  // of waits for that, up to here
+  };
+  bool has_buffer(unsigned port);
+  void wait_for_interval(OfPort& port);
+  void ask_packet(OfPort& port, u32 qpn, ResponderQueue& q);
+  void ask_pages(OfPort& port, const Outcome& outcome, const proto::ReadResponsePlan& plan,
+                 Packet* p);
+  void ask_rest(Rest& rest);
+  void arrived(Packet* p, Cycle first, Cycle last);
+
+  PerPort<OfPort> by_port_;
+  Outcomes& outcomes_;
+  ResponsePackets& responses_;
+};
+}  // namespace hca::blocks

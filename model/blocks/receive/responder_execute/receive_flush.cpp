@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/blocks/receive/responder_execute/receive_flush.h"
+
+#include <utility>
+
+#include "model/proto/transport/work_rules.h"
+
+namespace hca::blocks {
+using namespace proto;
+
+void ReceiveFlush::begin(u32 qpn, ResponderQueue& q) {
+  const bool shared = uses_srq(contexts_.qps[qpn]);
+  if (shared && q.wqe_open) q.next_wqe = q.open_wqe + 1;  // all that is left to flush here
+  q.posted = shared ? q.next_wqe : receive_[connection_of(qpn)].rq_posted;
+  add(qpn);
+}
+
+void ReceiveFlush::lose(const Packet& p, const ResponderQueue& q) {
+  const QpConfig& qp = contexts_.qps[p.qpn];
+  const bool blamed = p.verdict.action != RequestAction::Execute;  // the WQE after it
+  lost_.push({p.qpn, q.life, qp.receive_cq, p.effect.receive_wqe + blamed});
+}
+
+void ReceiveFlush::flush() {
+  if (flush_lost()) return;
+  while (!flushes_.empty()) {
+    const u32 qpn = flushes_.front();
+    ResponderQueue& q = queues_[qpn];
+    if (!q.flushing || (q.next_wqe == q.posted && !q.wqe_open)) {
+      if (!end(qpn, q)) return;
+      flushes_.drop();
+      continue;
+    }
+    if (q.first || !outputs_.completions_out->can_push()) return;
+    if (std::exchange(q.wqe_open, false)) --q.next_wqe;  // of a message that will not be finished
+    Completed c{contexts_.qps[qpn].receive_cq, {}};
+    c.cqe.opcode = CqeOpcode::Receive, c.cqe.status = flush_status(), c.cqe.qpn = qpn;
+    c.cqe.wqe_index = u16(q.next_wqe++);
+    outputs_.completions_out->push(c);
+    return outputs_.completions_out->wake_when_free();
+  }
+}
+
+// False: nothing was to flush, not yet, or there is no room.
+bool ReceiveFlush::flush_lost() {
+  while (!lost_.empty()) {
+    const ResponderQueue& q = queues_[lost_.front().qpn];
+    const bool is_late = lost_.front().life != q.life;
+    if (!is_late && (q.first || !outputs_.completions_out->can_push())) return false;
+    const Lost lost = lost_.pop();
+    if (is_late) continue;
+    Completed c{lost.cqn, {}};
+    c.cqe.opcode = CqeOpcode::Receive, c.cqe.status = flush_status(), c.cqe.qpn = lost.qpn;
+    c.cqe.wqe_index = u16(lost.wqe);
+    outputs_.completions_out->push(c);
+    return outputs_.completions_out->wake_when_free(), true;
+  }
+  return false;
+}
+
+// All WQEs of a queue pair are flushed, or it was reset; false: not yet.
+bool ReceiveFlush::end(u32 qpn, const ResponderQueue& q) {
+  if (!q.flushing) return true;
+  if (uses_srq(contexts_.qps[qpn])) return tell_last(qpn);
+  receive_[connection_of(qpn)].rq_consumed = q.next_wqe;
+  return true;
+}
+
+// G20.4: all WQEs that the queue pair took have ended; false: not yet, or there is no room.
+bool ReceiveFlush::tell_last(u32 qpn) {
+  const ResponderQueue& q = queues_[qpn];
+  ReceiveState& r = receive_[connection_of(qpn)];
+  if (r.last_wqe_told) return true;
+  if (q.taken != r.shared_taken || q.parked_head || q.first || !lost_.empty() ||
+      !outputs_.completions_out->can_push())
+    return false;
+  r.last_wqe_told = true;
+  Completed c{contexts_.qps[qpn].receive_cq, {}, EventType::QpLastWqeReached};
+  c.cqe.qpn = qpn;
+  outputs_.completions_out->push(c);
+  return true;
+}
+}  // namespace hca::blocks

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/blocks/receive/responder_execute/receive_wqes.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace hca::blocks {
+using namespace proto;
+
+namespace {
+bool holds(const ReceiveBatch* b, u32 index) { return b && b->has(index); }
+}  // namespace
+
+const u8* ReceiveWqes::wqe(u32 qpn, ResponderQueue& q, u32 index) {
+  q.next_wqe = index;
+  q.posted = later_index(q.posted, index + 1);
+  if (!holds(q.current, index) && holds(q.following, index)) {
+    Pool<ReceiveBatch>::give_back(q.current);
+    q.current = std::exchange(q.following, nullptr);
+  }
+  if (!holds(q.current, index)) return ask(qpn), nullptr;
+  q.next_wqe = index + 1;
+  if (index - q.current->first >= q.current->count / 2) ask(qpn);
+  return q.current->wqes.data() + (index - q.current->first) * contexts_.qps[qpn].rq.stride();
+}
+
+// The first WQE that is not here: a message that was abandoned gives its own back.
+u32 ReceiveWqes::next_batch(const ResponderQueue& q) {
+  const bool here = holds(q.current, q.next_wqe - 1) || holds(q.current, q.next_wqe);
+  return here ? q.current->first + q.current->count : q.next_wqe;
+}
+
+void ReceiveWqes::ask(u32 qpn) {
+  ResponderQueue& q = queues_[qpn];
+  if (q.fetching || q.failed) return;
+  // WRITEs with Immediate take WQEs without a look at them, perhaps all that are here.
+  if (q.following && !holds(q.current, q.next_wqe) && !holds(q.following, q.next_wqe))
+    Pool<ReceiveBatch>::give_back(std::exchange(q.following, nullptr));
+  if (q.following) return;
+  const u32 first = next_batch(q);
+  if (first == q.posted) return;
+  q.fetching = true;
+  fetches_.push(qpn);
+  wake_at(now() + 1);
+}
+
+void ReceiveWqes::fetch() {
+  if (fetches_.empty() || fetching_ == batches_in_.depth()) return;  // accept() makes room
+  if (!outputs_.receive_wqes_out->can_push()) return;
+  const u32 qpn = fetches_.pop();
+  if (!fetches_.empty()) wake_at(now() + 1);
+  ResponderQueue& q = queues_[qpn];
+  const QpConfig* qp = contexts_.find_qp(qpn);
+  if (!qp) return void(q.fetching = false);
+  const u32 first = next_batch(q);
+  if (first == q.posted) return void(q.fetching = false);  // taken since it was asked
+  const u32 to_end = qp->rq.entries() - (first & (qp->rq.entries() - 1));
+  ReceiveBatch* b = batches_.take();
+  b->qpn = qpn, b->first = first, b->life = q.life;
+  b->count =
+      std::min({q.posted - first, to_end, config_.batch, u32(b->wqes.size()) / qp->rq.stride()});
+  ++counters_.receive_fetches, ++fetching_;
+  outputs_.receive_wqes_out->start().set_read(qp->rq.slot(first), b->wqes.data(),
+                                              b->count * qp->rq.stride(), b);
+}
+
+Dma::Client ReceiveWqes::client() {
+  return {this, [](void* part, const DmaRequest& r, Cycle, Cycle last) {
+            auto& x = *static_cast<ReceiveWqes*>(part);
+            const Cycle now = x.now();
+            auto* const batch = static_cast<ReceiveBatch*>(r.context);
+            batch->unreadable = r.failed;
+            x.batches_out_->push(batch, 1, last > now + 1 ? last - now - 1 : 0);
+          }};
+}
+
+bool ReceiveWqes::accept(ReceiveBatch* b) {
+  --fetching_;
+  ResponderQueue& q = queues_[b->qpn];
+  if (b->life != q.life) return Pool<ReceiveBatch>::give_back(b), false;
+  q.fetching = false;
+  if (holds(q.current, q.next_wqe - 1) || holds(q.current, q.next_wqe)) {
+    q.following = b;
+  } else {
+    if (q.current) Pool<ReceiveBatch>::give_back(q.current);
+    q.current = b;
+  }
+  return true;
+}
+
+void ReceiveWqes::drop(ResponderQueue& q) {
+  for (ReceiveBatch** b : {&q.current, &q.following})
+    if (*b) Pool<ReceiveBatch>::give_back(std::exchange(*b, nullptr));
+}
+}  // namespace hca::blocks

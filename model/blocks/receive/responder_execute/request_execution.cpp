@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/blocks/receive/responder_execute/request_execution.h"
+
+#include <utility>
+
+#include "model/proto/wire/datagram.h"
+
+namespace hca::blocks {
+using namespace proto;
+
+void RequestExecution::drop_after_failure(Packet* p, const ResponderQueue& q) {
+  const QpConfig& qp = contexts_.qps[p->qpn];
+  counts_.drop(qp.port, &DropCounters::bad_qp_state);
+  if (p->effect.takes_shared && qp.state != QpState::Reset) parts_.flush.lose(*p, q);
+  PacketPool::give_back(p);
+}
+
+[[gnu::hot]] void RequestExecution::carry_out(Packet* p, ResponderQueue& q) {
+  const RequestAction action = p->verdict.action;
+  const bool executes = action == RequestAction::Execute || action == RequestAction::Repeat;
+  if (action == RequestAction::Abandon) [[unlikely]]
+    return parts_.unreliable.end_broken(p, q);
+  if (!executes) [[unlikely]]
+    return answer_refusal(p, q);
+  if (p->effect.unreliable && !goes_on(p, q)) [[unlikely]]
+    return;
+  if (p->parsed.opcode->traits().is_saved()) return execute_read(p, q);
+  if (p->parsed.opcode->operation == Operation::Write) return execute_write(p, q);
+  if (!execute_send(p, q)) parts_.parked.park(p, q), q.wqe_since = now();
+}
+
+// A duplicate, a NAK or an RNR NAK.
+void RequestExecution::answer_refusal(Packet* p, ResponderQueue& q) {
+  parts_.stage.enter(*p, 0);
+  const RequestVerdict& v = p->verdict;
+  if (is_refusal(v.action)) counts_.add(contexts_.qps[p->qpn], v.cause);
+  Outcome& outcome = parts_.outcomes.retire(*p);
+  outcome.replies = p->verdict.action != RequestAction::Fail;
+  if (p->verdict.action == RequestAction::NakAndFail || p->verdict.action == RequestAction::Fail) {
+    const FailureRow failure = failure_of(p->verdict.cause);
+    // The packet came so far as to take a WQE of its own (T11).
+    const bool takes = failure_takes_receive_wqe(contexts_.qps[p->qpn], p->parsed, p->verdict);
+    if (takes) {  // which responder_check left where it was
+      const u32 own = p->effect.receive_wqe + 1;
+      outcome.completed.cqe.wqe_index = u16(own), q.next_wqe = own + 1;
+    }
+    outcome.completes = std::exchange(q.wqe_open, false) || takes;
+    outcome.completed.cqe.opcode = CqeOpcode::Receive;
+    outcome.completed.cqe.status = failure.status;
+    outcome.fails = q.failed = true;
+    outcome.fault = fault_of(*p, !outcome.completes, failure.event);
+  }
+  PacketPool::give_back(p);
+}
+
+// A request of a service without answers; false: it ends here.
+bool RequestExecution::goes_on(Packet* p, ResponderQueue& q) {
+  if (!parts_.unreliable.take_up(p, q)) return false;
+  if (parts_.unreliable.lacks_wqe(*p, q)) return refuse(p, kNoReceiveWqe), false;
+  if (p->parsed.has(Ext::Deth) && !p->effect.has_header)
+    prepend_header(p->frame(), p->parsed, p->effect);
+  return true;
+}
+
+inline void RequestExecution::execute_write(Packet* p, ResponderQueue& q) {
+  ++counters_.writes;
+  const Cycle entered = parts_.stage.enter(*p, p->effect.rkey);
+  const u32 bytes = p->parsed.payload_bytes;
+  if (request::takes_receive_wqe(*p->parsed.opcode)) {
+    q.next_wqe = p->effect.receive_wqe + 1;
+    q.posted = later_index(q.posted, q.next_wqe);  // its doorbell may still be on the way
+  }
+  if (!bytes) return finish(p, false);
+  const Region* region = parts_.protection.find(p->effect.rkey);
+  // The whole message was checked with its first packet; the key may be gone since (G22.5).
+  if (check_access(region, p->effect.rkey, accessor_of(contexts_.qps[p->qpn]), p->effect.va, bytes,
+                   kRemoteWrite) != AccessFault::None)
+    return refuse(p, kKeyGone);
+  const bool placed = region->pages
+                          ? parts_.payload.begin_paged(p, *region, entered)
+                          : parts_.payload.begin(p, region->translate(p->effect.va), entered);
+  if (placed) [[likely]]
+    finish(p, true);
+}
+
+// False: its receive WQE is not here yet.
+bool RequestExecution::execute_send(Packet* p, ResponderQueue& q) {
+  const u32 index = p->effect.receive_wqe;
+  if (begins_message(p->parsed.opcode->position)) {
+    const u8* wqe = parts_.receive_wqes.wqe(p->qpn, q, index);
+    if (!wqe) return false;
+    if (q.current->unreadable) [[unlikely]] {  // it is not taken: all are flushed
+      q.wqe_open = false;
+      q.next_wqe = index + p->effect.takes_shared;
+      return refuse(p, kUnreadableReceiveWqe), true;
+    }
+    if (!open_wqe(p, q, wqe)) return refuse(p, kBadReceiveWqe), true;
+  }
+  place_send(p, q);
+  return true;
+}
+
+// False: it is broken.
+inline bool RequestExecution::open_wqe(Packet* p, ResponderQueue& q, const u8* wqe) {
+  const u32 index = p->effect.receive_wqe;
+  const auto header = decode<ReceiveWqe>(wqe);
+  q.scatter = {wqe + kReceiveWqeBytes, header.sge_count};
+  q.placed = 0;
+  q.wqe_open = true, q.open_wqe = index;
+  const u32 room = contexts_.qps[p->qpn].rq.stride() - kReceiveWqeBytes;
+  return header.index == u16(index) && header.sge_count * kSgeBytes <= room;
+}
+
+inline void RequestExecution::place_send(Packet* p, ResponderQueue& q) {
+  const u32 bytes = p->parsed.payload_bytes;
+  ++counters_.sends;
+  const Cycle entered = parts_.stage.enter(*p, 0);
+  if (!bytes) return finish(p, false);
+  const WcStatus fits = parts_.payload.judge_scatter(p->qpn, q, bytes);
+  if (fits == WcStatus::LocLenErr) return refuse(p, kReceiveTooShort);
+  if (fits != WcStatus::Success) return refuse(p, kReceiveProtection);
+  q.placed += bytes;
+  if (parts_.payload.begin_scattered(p, q.scatter, entered)) finish(p, true);
+}
+
+namespace {
+// What is accessed first: of a FLUSH, whose read comes after all that was written before, the last
+// byte of its range, or the first of its region.
+RemoteBytes first_access(const ParsedPacket& packet, const Region* region) {
+  RemoteBytes named = remote_bytes(packet);
+  if (!packet.has(Ext::Feth)) return named;
+  if (names_whole_region(packet)) return {region ? region->start : 0, region && region->bytes};
+  return {named.va + named.bytes - 1, named.bytes};
+}
+}  // namespace
+
+// A READ, an ATOMIC and the like wait for their turn among the answers of their queue pair.
+void RequestExecution::execute_read(Packet* p, ResponderQueue& q) {
+  parts_.stage.enter(*p, p->effect.rkey);
+  const bool repeats = p->verdict.action == RequestAction::Repeat;
+  const Region* region = parts_.protection.find(p->effect.rkey);
+  const QpConfig& qp = contexts_.qps[p->qpn];
+  const bool good = key_allows(region, p->effect, accessor_of(qp), p->parsed);
+  // The key is gone since the request was judged; of a duplicate ATOMIC it does not matter
+  // (ATOM-27).
+  const bool reads = p->parsed.opcode->traits().answer == Answer::Read;
+  if (repeats ? reads && refuses_repeated_read(qp, good) : !good) {
+    refuse(p, kKeyGone);
+    q.last->fault.refused = !repeats;  // a duplicate leaves ePSN and MSN (G3.5)
+    return;
+  }
+  Outcome& outcome = parts_.outcomes.retire(*p);
+  outcome.kind = reads ? OutcomeKind::Read : OutcomeKind::Atomic;
+  outcome.repeats = repeats, outcome.key_good = good;
+  outcome.effect = p->effect, outcome.opcode = p->parsed.opcode;
+  if (!reads) {
+    outcome.operands = atomic_operands(p->parsed, p->frame());
+    q.atomics += !repeats;
+  }
+  if (const RemoteBytes at = first_access(p->parsed, region); good && at.bytes) {
+    outcome.address = region->translate(at.va);
+    parts_.outcomes.begin_access(outcome, *region);
+  }
+  PacketPool::give_back(p);
+}
+
+Fault RequestExecution::fault_of(const Packet& p, bool raise, EventType event) {
+  const bool is_datagram = p.parsed.opcode && p.parsed.has(Ext::Deth);
+  return {.qpn = p.qpn,
+          .raise = raise,
+          .event = event,
+          .wqe_index = names_receive_wqe(p.verdict.cause) ? u16(p.effect.receive_wqe) : u16{0},
+          .refused = !is_datagram,  // whose PSN has no meaning
+          .psn = p.psn,
+          .msn = p.effect.msn};
+}
+
+// Without answers it is the message that ends.
+bool RequestExecution::ends_silently(Packet* p, ResponderQueue& q, RequestCause cause) {
+  if (!is_silent(p->verdict.action)) return false;
+  const bool takes = request::takes_receive_wqe(*p->parsed.opcode);
+  if (p->receive_queue.is_shared()) {
+    if (takes || q.wqe_open) parts_.unreliable.end_shared(*p, q, status_of_abandoned(cause));
+  } else if (takes) {
+    q.next_wqe = p->effect.receive_wqe, q.wqe_open = false;
+  }
+  parts_.unreliable.abandon(p, q);
+  return true;
+}
+
+// An error found while a request is executed: class A or C, the queue pair fails; or, without
+// answers, the message ends.
+void RequestExecution::refuse(Packet* p, const RequestVerdict& verdict) {
+  ResponderQueue& q = queues_[p->qpn];
+  const bool counted =
+      p->effect.completes_message ||
+      (p->verdict.action == RequestAction::Execute && p->parsed.opcode->traits().is_saved());
+  p->verdict = on_service(verdict, contexts_.qps[p->qpn].service);
+  if (ends_silently(p, q, verdict.cause)) return;
+  ++counters_.failed;
+  counts_.add(contexts_.qps[p->qpn], verdict.cause);
+  const bool answers = p->verdict.action == RequestAction::NakAndFail;
+  // The NAKed message does not count (G5.3).
+  if (answers) p->effect.msn = psn_sub(p->effect.msn, counted);
+  q.failed = true;
+  const FailureRow failure = failure_of(verdict.cause);
+  Outcome& outcome = parts_.outcomes.retire(*p);
+  outcome.replies = answers, outcome.fails = true;
+  outcome.completes = std::exchange(q.wqe_open, false) ||
+                      (p->parsed.opcode->has(Ext::ImmDt) && verdict.cause == RequestCause::BadRkey);
+  outcome.completed.cqe.opcode = CqeOpcode::Receive;
+  outcome.completed.cqe.status = failure.status;
+  outcome.fault = fault_of(*p, !outcome.completes, failure.event);
+  if (p->effect.takes_shared && verdict.cause == RequestCause::UnreadableReceiveWqe)
+    outcome.fault.failed_queue = p->receive_queue;
+  PacketPool::give_back(p);
+}
+
+// All writes of an executed request are asked for (`has_payload`), or it has none.
+void RequestExecution::finish(Packet* p, bool has_payload) {
+  if (p->parsed.bth.ack_req || p->effect.completes_message) answer_or_complete(*p, has_payload);
+  if (!has_payload) PacketPool::give_back(p);
+}
+
+// Of an executed request, the last of its message or one that asks for an answer.
+void RequestExecution::answer_or_complete(const Packet& p, bool has_payload) {
+  const OpcodeRow& row = *p.parsed.opcode;
+  const bool last = p.effect.completes_message, completes = last && makes_receive_cqe(row);
+  if (last && row.operation == Operation::Send) queues_[p.qpn].wqe_open = false;
+  if (!p.parsed.bth.ack_req && !completes && !has_payload) return;
+  Outcome& outcome = parts_.outcomes.retire(p);
+  outcome.replies = p.parsed.bth.ack_req, outcome.completes = completes,
+  outcome.waits = has_payload;
+  if (completes) complete(p, queues_[p.qpn], outcome);
+  if (row.has(Ext::Ieth)) {
+    ++queues_[p.qpn].invalidates;
+    outcome.fault = {
+        .qpn = p.qpn, .invalidate = p.parsed.ieth.rkey, .life = p.life, .fails = false};
+  }
+}
+
+void RequestExecution::complete(const Packet& p, const ResponderQueue& q, Outcome& outcome) {
+  const OpcodeRow& row = *p.parsed.opcode;
+  if (p.effect.unreliable) [[unlikely]]
+    parts_.unreliable.complete(p, q, outcome.completed.cqe);
+  const bool send = row.operation == Operation::Send;
+  Cqe& cqe = outcome.completed.cqe;
+  cqe.opcode = send ? CqeOpcode::Receive : CqeOpcode::ReceiveRdmaImmediate;
+  cqe.byte_len = send ? q.placed : p.effect.byte_len;
+  cqe.with_immediate = row.has(Ext::ImmDt);
+  cqe.with_invalidate = row.has(Ext::Ieth);
+  if (cqe.with_immediate) cqe.immediate = p.parsed.imm_dt.data;
+  if (cqe.with_invalidate) cqe.immediate = p.parsed.ieth.rkey;
+  cqe.solicited = p.parsed.bth.solicited;
+}
+}  // namespace hca::blocks

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <deque>
+
+#include "model/blocks/lib/by_qp.h"
+#include "model/blocks/lib/per_port.h"
+#include "model/blocks/memory/dma.h"
+#include "model/blocks/receive/responder_execute/responder_execute_config.h"
+#include "model/blocks/receive/responder_execute/responder_queue.h"
+#include "model/device/port_counts.h"
+#include "model/engine/probe.h"
+
+namespace hca::blocks {
+// The links that lead out of responder_execute.
+struct ResponderOutputs {
+  DmaLink *payload_out = nullptr, *receive_wqes_out = nullptr, *reads_out = nullptr;
+  DmaLink* atomics_out = nullptr;
+  CompletedLink* completions_out = nullptr;
+  FaultLink* faults_out = nullptr;
+};
+
+// What each port has for itself.
+struct ResponderPort {
+  explicit ResponderPort(const ResponderExecuteConfig& config)
+      : by_lane(config.lane_responses), responses(config.responses) {
+    for (unsigned i = 0; config.lane_responses && i < kLanes; ++i)
+      of_lanes.emplace_back(config.lane_responses);
+  }
+  ReplyLink* replies_out = nullptr;
+  const bool by_lane;                   // not `responses` counts, but of_lanes
+  PacketLink responses_in;              // written by dma: a response packet has its data
+  engine::Budget responses;             // given back by the port
+  std::deque<engine::Budget> of_lanes;  // instead, by virtual lane or priority
+};
+
+class ResponderPorts {
+ public:
+  ResponderPorts(const ResponderExecuteConfig& config, const device::Contexts& contexts)
+      : contexts_(contexts),
+        is_one_(contexts.ports.size() == 1),
+        each_{ResponderPort(config), ResponderPort(config)} {}
+  ResponderPort& operator[](unsigned port) { return each_[port]; }
+  // Of a queue pair.
+  unsigned number_of(u32 qpn) const { return is_one_ ? 0 : port_of(contexts_.qps[qpn]); }
+  ResponderPort& of(u32 qpn) { return each_[number_of(qpn)]; }
+
+ private:
+  const device::Contexts& contexts_;
+  const bool is_one_;
+  PerPort<ResponderPort> each_;
+};
+
+// What each part of responder_execute has of it: its clock, its tables, its links. The parts are one
+// block of the engine: they act inside of its tick(), or of a call by `command` between two cycles.
+class ResponderPart {
+ public:
+  ResponderPart(const engine::Waker& block, const ResponderExecuteConfig& config,
+                device::Contexts& contexts, ByQp<ResponderQueue>& queues, ResponderPorts& ports,
+                ResponderOutputs& outputs, ResponderExecuteCounters& counters,
+                const engine::Probe& probe)
+      : self_(block),
+        config_(config),
+        contexts_(contexts),
+        counts_(contexts),
+        queues_(queues),
+        ports_(ports),
+        outputs_(outputs),
+        counters_(counters),
+        probe_(probe) {}
+
+ protected:
+  Cycle now() const { return self_.now(); }
+  void wake_at(Cycle at) const { self_.wake(at); }
+  device::Connection connection_of(u32 qpn) const { return contexts_.connection_of(qpn); }
+
+  const engine::Waker& self_;
+  const ResponderExecuteConfig& config_;
+  const device::Contexts& contexts_;
+  const device::PortCounts counts_;
+  ByQp<ResponderQueue>& queues_;
+  ResponderPorts& ports_;
+  ResponderOutputs& outputs_;
+  ResponderExecuteCounters& counters_;
+  const engine::Probe& probe_;
+};
+
+// The first that waits, for what, and since when: an ATOMIC, a request.
+class HeldFirst {
+ public:
+  using What = u64 ResponderExecuteCounters::*;
+  What what() const { return what_; }
+  // It waits for something else than before, or for nothing any more.
+  void change(What what, Cycle now, ResponderExecuteCounters& counters) {
+    if (what_ == what) return;
+    if (what_) counters.*what_ += now - since_;
+    what_ = what;
+    since_ = now;
+  }
+
+ private:
+  What what_ = nullptr;
+  Cycle since_ = 0;
+};
+}  // namespace hca::blocks

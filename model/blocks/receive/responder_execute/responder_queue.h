@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "model/blocks/receive/responder_execute/outcome.h"
+#include "model/blocks/receive/responder_execute/receive_batch.h"
+#include "model/proto/transport/reply_rules.h"
+#include "model/proto/transport/saved_requests.h"
+
+namespace hca::blocks {
+// The scatter list of the receive WQE in use.
+struct Scatter {
+  const u8* sges = nullptr;
+  u32 count = 0, index = 0, offset = 0;
+};
+
+// What responder_execute keeps of a queue pair.
+struct alignas(64) ResponderQueue {
+  ReceiveBatch *current = nullptr, *following = nullptr;
+  Packet *parked_head = nullptr, *parked_tail = nullptr;
+  Cycle wqe_since = kNever;  // the first of them waits for its receive WQE
+  bool fetching = false, unparking = false, failed = false, flushing = false;
+  bool wqe_open = false;
+  bool listed = false;  // its first outcome may be due
+  bool tells = false;   // its peer may not know of its credits
+  bool congested = false;
+  u32 life = 0;
+  u32 taken = 0;                 // WQEs of an SRQ, of requests that came here
+  u32 atomics = 0;               // new ones that are not done
+  u32 invalidates = 0;           // SENDs with Invalidate whose key is not taken away
+  u32 posted = 0, next_wqe = 0;  // next_wqe: the next that a message will take
+  u32 open_wqe = 0;              // if wqe_open: of the message in progress
+  bool abandoned = false;        // UC: until a packet begins a message
+  Scatter scatter;
+  u32 placed = 0;  // bytes of the SEND in progress
+  Outcome *first = nullptr, *last = nullptr;
+  Outcome* reading = nullptr;  // the READ that began last
+  u32 ordered = 0;             // payloads ordered, not yet used by an outcome
+  proto::SavedRequests saved;
+  proto::ToldCredits told;
+
+  bool has_wqe(u32 index) const {
+    return (current && current->has(index)) || (following && following->has(index));
+  }
+};
+}  // namespace hca::blocks

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/blocks/receive/responder_execute/response_packets.h"
+
+namespace hca::blocks {
+using namespace proto;
+
+Packet* ResponsePackets::make(const QpConfig& qp, const Outcome& o, const OpcodeRow& row, u32 psn,
+                              u32 bytes, u64 original) {
+  const unsigned port = port_of(qp);
+  engine::Budget& buffers = buffers_of(ports_[port], qp.qpn);
+  buffers.take();
+  Packet* p = pool_.take();
+  p->qpn = qp.qpn, p->psn = psn, p->port = u8(port), p->is_request = false;
+  p->buffers = &buffers;
+  p->life = queues_[qp.qpn].life;
+  ExtHeaders ext;
+  ext.aeth = {o.reply.syndrome, o.reply.msn};
+  ext.atomic_ack_eth = {original};
+  const Bth bth = reply_bth(qp, psn, takes_becn(queues_[qp.qpn].congested));
+  write_headers(qp.path, row, bth, ext, bytes, p->frame());
+  p->shape = shape_of(qp.path, row, bytes);
+  return p;
+}
+}  // namespace hca::blocks

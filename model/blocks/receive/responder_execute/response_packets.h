@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "model/blocks/receive/responder_execute/responder_part.h"
+#include "model/proto/wire/network_crcs.h"
+
+namespace hca::blocks {
+// Makes the packets that answer READs, ATOMICs and the like, each in a buffer of its port.
+class ResponsePackets : ResponderPart {
+ public:
+  ResponsePackets(const ResponderPart& shared, const std::array<u32, 16>& lane_of_sl)
+      : ResponderPart(shared), lane_of_sl_(lane_of_sl) {}
+  // Where the response packets of a queue pair have their room.
+  engine::Budget& buffers_of(ResponderPort& port, u32 qpn) {
+    if (!port.by_lane) [[likely]]
+      return port.responses;
+    return port.of_lanes[lane_of_sl_[contexts_.qps[qpn].service_level]];
+  }
+  // Room for a response packet, and for it among the answers.
+  bool may_reply(u32 qpn) {
+    ResponderPort& port = ports_.of(qpn);
+    return buffers_of(port, qpn).available() && port.replies_out->can_push();
+  }
+  // The headers of a response packet; room for it is taken.
+  Packet* make(const proto::QpConfig& qp, const Outcome& outcome, const proto::OpcodeRow& row,
+               u32 psn, u32 bytes, u64 original);
+  // Its payload is there.
+  void insert_icrc(Packet& packet) { packet.insert_icrc(network_crcs_); }
+
+ private:
+  const std::array<u32, 16> lane_of_sl_;
+  PacketPool pool_;
+  proto::NetworkCrcs network_crcs_;
+};
+}  // namespace hca::blocks
