@@ -167,8 +167,9 @@ void Chip::connect_through(engine::Block& writer, L*& out, G* gate, engine::Bloc
 }
 
 void Chip::connect_requester() {
-  connect(doorbell, doorbell.ports.send_out, qp_scheduler, qp_scheduler.bells_in, "send doorbells");
-  connect_through(qp_scheduler, qp_scheduler.ports.turns_out, caches ? &caches->turns : nullptr,
+  connect(doorbell, doorbell.outputs.send_out, qp_scheduler, qp_scheduler.bells_in,
+          "send doorbells");
+  connect_through(qp_scheduler, qp_scheduler.outputs.turns_out, caches ? &caches->turns : nullptr,
                   wqe_fetch, wqe_fetch.turns_in, "turns");
   connect_through(dma, wqe_fetch.turns_out, caches ? &caches->fetched : nullptr, requester,
                   requester.turns_in, "fetched turns");
@@ -209,12 +210,12 @@ void Chip::connect_port(unsigned i) {
   port.responder_check.reads_finished = &responder_execute.reads_finished;
   if (port.link) connect_link(i);
   engine::Block& sender = port.link ? static_cast<engine::Block&>(*port.link) : port.transmit;
-  connect(dma, packetizer.sides[i].packets_out, sender,
+  connect(dma, packetizer.ports[i].packets_out, sender,
           port.link ? port.link->requests_in : port.transmit.requests_in, "request packets");
-  connect(requester, packetizer.sides[i].not_read_out, sender,
+  connect(requester, packetizer.ports[i].not_read_out, sender,
           port.link ? port.link->not_read_in : port.transmit.not_read_in,
           "request packets without reads");
-  packetizer.sides[i].buffers.connect(requester.self, name("packet buffers"));
+  packetizer.ports[i].buffers.connect(requester.self, name("packet buffers"));
   const auto connect_lanes = [&](std::deque<engine::Budget>& lanes, engine::Block& taker,
                                  const char* buffers) {
     for (std::size_t lane = 0; lane < lanes.size(); ++lane)
@@ -222,27 +223,27 @@ void Chip::connect_port(unsigned i) {
           taker.self,
           name(names_.emplace_back("lane " + std::to_string(lane) + "'s " + buffers).c_str()));
   };
-  connect_lanes(packetizer.sides[i].of_lanes, requester, "packet buffers");
-  connect(doorbell, doorbell.ports.receive_out[i], port.receive, port.receive.bells_in,
+  connect_lanes(packetizer.ports[i].of_lanes, requester, "packet buffers");
+  connect(doorbell, doorbell.outputs.receive_out[i], port.receive, port.receive.bells_in,
           "receive doorbells");
-  connect(port.receive, port.receive.ports.requests_out, responder_execute,
+  connect(port.receive, port.receive.outputs.requests_out, responder_execute,
           responder_execute.packets_in.add(), name("judged requests"));
-  connect(port.receive, port.receive.ports.bells_out, responder_execute,
+  connect(port.receive, port.receive.outputs.bells_out, responder_execute,
           responder_execute.bells_in.add(), name("posted receives"));
   const auto gate = caches && !caches->responses.empty() ? &caches->responses[i] : nullptr;
-  connect_through(port.receive, port.receive.ports.acks_out, gate, requester,
+  connect_through(port.receive, port.receive.outputs.acks_out, gate, requester,
                   requester.acks_in.add(), name("acknowledgements"));
   connect(port.transmit, port.transmit.sent_out, requester, requester.sent_in.add(),
           name("sent messages"));
-  connect(port.receive, port.receive.ports.cnps_out, responder_reply,
-          responder_reply.sides[i].cnps_in, name("CNPs"));
-  connect(port.receive, port.receive.ports.events_out, command, command.port_faults_in.add(),
+  connect(port.receive, port.receive.outputs.cnps_out, responder_reply,
+          responder_reply.ports[i].cnps_in, name("CNPs"));
+  connect(port.receive, port.receive.outputs.events_out, command, command.port_faults_in.add(),
           name("port events"));
   ResponderPort& execute = responder_execute.ports[i];
   execute.responses_in.connect(dma.self, responder_execute.self, name("READ responses"));
   execute.responses.connect(responder_execute.self, name("response buffers"));
   connect_lanes(execute.of_lanes, responder_execute, "response buffers");
-  ResponderReply::Side& reply = responder_reply.sides[i];
+  ResponderReply::Port& reply = responder_reply.ports[i];
   connect(responder_execute, execute.replies_out, responder_reply, reply.replies_in,
           name("answers"));
   connect(responder_reply, reply.packets_out, sender,
@@ -254,15 +255,16 @@ void Chip::connect_link(unsigned i) {
   ChipPort& port = *ports[i];
   LinkControl& link = *port.link;
   port.receive.control = &link, port.transmit.is_controlled = true;
-  link.ports.frames_out = port.receive.arrivals_out;
+  link.outputs.frames_out = port.receive.arrivals_out;
   link.frames_in.connect(link.self, "frames"), link.freed_in.connect(link.self, "freed room");
-  connect(link, link.ports.packets_out, port.transmit, port.transmit.requests_in, "packets");
-  connect(link, link.ports.control_out, port.transmit, port.transmit.replies_in, "control frames");
+  connect(link, link.outputs.packets_out, port.transmit, port.transmit.requests_in, "packets");
+  connect(link, link.outputs.control_out, port.transmit, port.transmit.replies_in,
+          "control frames");
   link.self.wake(1);
 }
 
 void Chip::connect_completion() {
-  connect(doorbell, doorbell.ports.cq_out, completion, completion.bells_in, "CQ doorbells");
+  connect(doorbell, doorbell.outputs.cq_out, completion, completion.bells_in, "CQ doorbells");
   const auto gate = [&](unsigned i) { return caches ? &caches->completions[i] : nullptr; };
   connect_through(requester, requester.outputs.completions_out, gate(0), completion,
                   completion.completions_in[0], "send completions");
@@ -272,19 +274,20 @@ void Chip::connect_completion() {
   responder_execute.outputs.completions_out->accesses = &accesses;
   completion.written_in.connect(dma.self, completion.self, "CQEs in memory");
   completion.buffers.connect(completion.self, "CQE buffers");
-  connect(completion, completion.ports.events_out, event, event.events_in[0], "completion events");
+  connect(completion, completion.outputs.events_out, event, event.events_in[0],
+          "completion events");
   event.buffers.connect(event.self, "EQE buffers");
-  connect(doorbell, doorbell.ports.eq_out, event, event.bells_in, "EQ doorbells");
-  connect(doorbell, doorbell.ports.command_out, command, command.bells_in, "command doorbells");
+  connect(doorbell, doorbell.outputs.eq_out, event, event.bells_in, "EQ doorbells");
+  connect(doorbell, doorbell.outputs.command_out, command, command.bells_in, "command doorbells");
   connect(requester, requester.outputs.faults_out, command, command.faults_in[0],
           "requester faults");
   connect(requester, requester.outputs.works_out, command, command.works_in, "local work");
   connect(responder_execute, responder_execute.outputs.faults_out, command, command.faults_in[1],
           "responder faults");
-  connect(completion, completion.ports.faults_out, command, command.faults_in[2],
+  connect(completion, completion.outputs.faults_out, command, command.faults_in[2],
           "completion faults");
-  connect(command, command.ports.cqs_out, completion, completion.changed_in, "CQs changed");
-  connect(command, command.ports.events_out, event, event.events_in[1], "asynchronous events");
+  connect(command, command.outputs.cqs_out, completion, completion.changed_in, "CQs changed");
+  connect(command, command.outputs.events_out, event, event.events_in[1], "asynchronous events");
   command.blocks_in.connect(dma.self, command.self, "command blocks");
   command.cables_in.connect(command.self, "cables");
   doorbell.writes_in.connect(doorbell.self, "BAR");
@@ -297,8 +300,8 @@ void Chip::connect_dma() {
     out->accesses = &accesses;
     dma.clients[unsigned(which)] = client;
   };
-  add_client(DmaClient::Command, command, command.ports.dma_out, command.client(), "command DMA");
-  add_client(DmaClient::WqeFetch, wqe_fetch, wqe_fetch.ports.dma_out, wqe_fetch.client(),
+  add_client(DmaClient::Command, command, command.outputs.dma_out, command.client(), "command DMA");
+  add_client(DmaClient::WqeFetch, wqe_fetch, wqe_fetch.outputs.dma_out, wqe_fetch.client(),
              "WQE DMA");
   add_client(DmaClient::Packetizer, requester, packetizer.dma_out, packetizer.client(),
              "payload reads");
@@ -312,11 +315,11 @@ void Chip::connect_dma() {
              responder_execute.atomic_client(), "ATOMIC DMA");
   add_client(DmaClient::Response, requester, requester.outputs.responses_out,
              requester.response_data.client(), "response writes");
-  add_client(DmaClient::Completion, completion, completion.ports.dma_out, completion.client(),
+  add_client(DmaClient::Completion, completion, completion.outputs.dma_out, completion.client(),
              "CQE DMA");
-  add_client(DmaClient::Event, event, event.ports.dma_out, event.client(), "EQE DMA");
+  add_client(DmaClient::Event, event, event.outputs.dma_out, event.client(), "EQE DMA");
   if (caches)
-    add_client(DmaClient::Context, caches->cache, caches->cache.ports.dma_out,
+    add_client(DmaClient::Context, caches->cache, caches->cache.outputs.dma_out,
                caches->cache.client(), "context DMA"),
         caches->cache.dma = dma.self;
   packetizer.dma = wqe_fetch.dma = completion.dma = event.dma = command.dma =

@@ -16,29 +16,29 @@ void Chip::make_room_for_stages() {
   const Cycle context = c.qp_context.latency, key = c.protection.latency;
 
   const auto bell = [&](auto* link) { give(link, c.doorbell.latency, c.doorbell.interval); };
-  bell(doorbell.ports.send_out), bell(doorbell.ports.cq_out), bell(doorbell.ports.eq_out);
-  bell(doorbell.ports.command_out);
-  for (unsigned i = 0; i < ports.size(); ++i) bell(doorbell.ports.receive_out[i]);
+  bell(doorbell.outputs.send_out), bell(doorbell.outputs.cq_out), bell(doorbell.outputs.eq_out);
+  bell(doorbell.outputs.command_out);
+  for (unsigned i = 0; i < ports.size(); ++i) bell(doorbell.outputs.receive_out[i]);
 
-  give(qp_scheduler.ports.turns_out, c.qp_scheduler.latency, c.qp_scheduler.interval);
-  give(wqe_fetch.ports.dma_out, c.wqe_fetch.latency, c.wqe_fetch.interval);
+  give(qp_scheduler.outputs.turns_out, c.qp_scheduler.latency, c.qp_scheduler.interval);
+  give(wqe_fetch.outputs.dma_out, c.wqe_fetch.latency, c.wqe_fetch.interval);
   give(packetizer.dma_out, context + key + c.requester.latency + c.packetizer.latency,
        std::max(c.requester.interval, c.packetizer.interval));
 
   for (unsigned i = 0; i < ports.size(); ++i) {
     const Cycle checked = c.icrc_unit.latency + context, interval = c.icrc_unit.interval;
-    PortReceive::Ports& out = ports[i]->receive.ports;
+    PortReceive::Outputs& out = ports[i]->receive.outputs;
     give(out.requests_out, checked + key + c.responder_check.latency,
          std::max(interval, c.responder_check.interval));
     give(out.acks_out, checked + c.response_check.latency,
          std::max(interval, c.response_check.interval));
     give(out.cnps_out, c.congestion.latency, c.congestion.interval);
-    give(responder_reply.sides[i].packets_out, c.responder_reply.latency,
+    give(responder_reply.ports[i].packets_out, c.responder_reply.latency,
          c.responder_reply.interval);
   }
   give(responder_execute.outputs.payload_out, key + c.responder_execute.latency,
        c.responder_execute.interval);
-  give(completion.ports.dma_out, c.completion.latency, c.completion.interval);
-  give(event.ports.dma_out, c.event.latency, c.event.interval);
+  give(completion.outputs.dma_out, c.completion.latency, c.completion.interval);
+  give(event.outputs.dma_out, c.event.latency, c.event.interval);
 }
 }  // namespace hca::blocks

@@ -21,8 +21,8 @@ void Command::tick() {
     if (link.can_pop()) take_fault(link);
   for (unsigned port = 0; port < port_faults_in.count(); ++port)
     if (port_faults_in[port].can_pop()) take_fault(port_faults_in[port]);
-  if (blocks_in.can_pop() && !has_to_tell() && ports.events_out->can_push() &&
-      ports.cqs_out->can_push())
+  if (blocks_in.can_pop() && !has_to_tell() && outputs.events_out->can_push() &&
+      outputs.cqs_out->can_push())
     arrived(blocks_in.pop());
   if (works_in.can_pop()) take_work();
   if (busy_ || now() < written_ || !bells_in.can_pop()) return;
@@ -39,15 +39,15 @@ void Command::take_fault(FaultLink& link) {
   }
   if (qp)
     if (SharedQueue* queue = contexts_.find_shared(f.failed_queue); queue && !queue->failed) {
-      if (!ports.events_out->can_push()) return;
+      if (!outputs.events_out->can_push()) return;
       queue->failed = true;
-      ports.events_out->push(EventNote{kAsyncEq, {EventType::SrqErr, f.failed_queue.srqn()}});
+      outputs.events_out->push(EventNote{kAsyncEq, {EventType::SrqErr, f.failed_queue.srqn()}});
       return wake_at(now() + 1);  // for the queue pair
     }
   const bool fails = f.fails && qp && qp->state != QpState::Error && qp->state != QpState::Reset;
   if (f.raise && fails == f.fails) {
-    if (!ports.events_out->can_push()) return;
-    ports.events_out->push(EventNote{kAsyncEq, {f.event, f.qpn, f.of_sends, f.wqe_index}});
+    if (!outputs.events_out->can_push()) return;
+    outputs.events_out->push(EventNote{kAsyncEq, {f.event, f.qpn, f.of_sends, f.wqe_index}});
   }
   if (fails) {
     contexts_.qps[f.qpn].state = QpState::Error;
@@ -111,7 +111,7 @@ void Command::report(const Drain& drain) {
 
 void Command::start(u64 address) {
   busy_ = true, address_ = address;
-  ports.dma_out->start().set_read(address, block_.data(), kCommandBytes, nullptr);
+  outputs.dma_out->start().set_read(address, block_.data(), kCommandBytes, nullptr);
 }
 
 // The block, or the page list that it or a work request names.
@@ -137,8 +137,8 @@ void Command::drop_unread() {
 bool Command::ask_pages(const PageList& list) {
   page_count_ = list.count;
   if (!list.count) return false;
-  ports.dma_out->start().set_read(list.address, page_bytes_.data(), list.count * kPageAddressBytes,
-                                  nullptr);
+  outputs.dma_out->start().set_read(list.address, page_bytes_.data(),
+                                    list.count * kPageAddressBytes, nullptr);
   return true;
 }
 
@@ -182,9 +182,9 @@ void Command::execute() {
   if (effect.drain) requester_.drain(effect.qpn);
   if (effect.resume) requester_.resume(effect.qpn);
   if (effect.recover) requester_.recover(effect.qpn);
-  if (effect.message) ports.events_out->push(EventNote{.message = true, .vector = effect.vector});
-  if (effect.event) ports.events_out->push(EventNote{kAsyncEq, *effect.event});
-  if (effect.cqn) ports.cqs_out->push(*effect.cqn);
+  if (effect.message) outputs.events_out->push(EventNote{.message = true, .vector = effect.vector});
+  if (effect.event) outputs.events_out->push(EventNote{kAsyncEq, *effect.event});
+  if (effect.cqn) outputs.cqs_out->push(*effect.cqn);
   if (effect.port_events) tell(effect.port, effect.port_events);
   if (effect.takes_away)
     drain({.report = Report::Command, .key = effect.key});
@@ -194,8 +194,8 @@ void Command::execute() {
 }
 
 void Command::write_back() {
-  ports.dma_out->start().set_write(address_, block_.data(), kCommandBytes, nullptr, false,
-                                   now() + 1, now() + 1);
+  outputs.dma_out->start().set_write(address_, block_.data(), kCommandBytes, nullptr, false,
+                                     now() + 1, now() + 1);
 }
 
 void Command::take_cable() {
@@ -213,12 +213,12 @@ void Command::tell(u32 port, PortEvents events) {
 // One event a cycle; the next command waits for the last.
 void Command::tell_port() {
   wake_at(now() + 1);
-  if (!ports.events_out->can_push()) return;
+  if (!outputs.events_out->can_push()) return;
   const u32 port = port_events_[0] ? 1 : 2;
   PortEvents& events = port_events_[port - 1];
   const unsigned row = unsigned(std::countr_zero(events));
   events = PortEvents(events & (events - 1));
-  ports.events_out->push(EventNote{kAsyncEq, {kPortEvents[row].type, port}});
+  outputs.events_out->push(EventNote{kAsyncEq, {kPortEvents[row].type, port}});
 }
 
 Dma::Client Command::client() {

@@ -35,7 +35,7 @@ struct CommandCounters {
 // follow, one each cycle, and the port changes no more before they are told.
 class Command : public engine::Block {
  public:
-  struct Ports {
+  struct Outputs {
     DmaLink* dma_out = nullptr;
     EventLink* events_out = nullptr;
     engine::Link<u32, 2>* cqs_out = nullptr;
@@ -55,7 +55,7 @@ class Command : public engine::Block {
   engine::Link<u32, 2> blocks_in{2};  // by dma: a command block or page list is here; 0: unreadable
   LocalWorkLink works_in{4};          // by requester
   engine::Mailbox<CableChange> cables_in;  // from outside
-  Ports ports;
+  Outputs outputs;
   CommandCounters counters;
   engine::Probe probe;
   engine::Waker dma;

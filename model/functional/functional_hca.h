@@ -95,7 +95,7 @@ class FunctionalHca {
     bool unreadable;  // none is known
   };
   // What a QP has beyond its contexts.
-  struct Side {
+  struct Progress {
     u32 posted = 0;                   // send WQEs
     Nanoseconds due = 0;              // of its timer; 0: none runs
     std::vector<proto::Sge> scatter;  // of the receive WQE in use
@@ -135,7 +135,7 @@ class FunctionalHca {
   void write_memory(u32 key, u64 va, std::span<const u8> from);
   void set_timer(u32 qpn, Nanoseconds delay);
   void stop_timer(u32 qpn);
-  Side& side(u32 qpn);
+  Progress& progress(u32 qpn);
   PortCounters& counters(const proto::QpConfig& qp) { return port_counters_[qp.port - 1u]; }
 
   // Requester: requester_side.cpp.
@@ -195,7 +195,7 @@ class FunctionalHca {
   void abandon_shared(u32 qpn, u32 index, proto::RequestCause cause);
   void fail_receive(u32 qpn, const proto::ParsedPacket& packet, const proto::RequestVerdict& v);
   proto::RequestVerdict read_receive_wqe(u32 qpn);
-  void scatter(Side& s, std::span<const u8> payload);
+  void scatter(Progress& s, std::span<const u8> payload);
   void answer(const proto::QpConfig& qp, const proto::RequestVerdict& verdict,
               const proto::RequestEffect& effect);
   void tell_credits(const proto::QpConfig& qp);
@@ -211,7 +211,7 @@ class FunctionalHca {
   const device::EventRings eqs_{contexts_};
   const device::Vectors vectors_{contexts_};
   const device::PortCounts counts_{contexts_};
-  std::vector<Side> sides_;
+  std::vector<Progress> progress_;
   std::set<std::pair<Nanoseconds, u32>> timers_;  // (due, QPN)
   std::map<u32, Nanoseconds> cq_timers_;          // by CQN: of its moderation, if it runs
   SendWork work_;

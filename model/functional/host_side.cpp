@@ -8,9 +8,9 @@
 namespace hca::functional {
 using namespace proto;
 
-FunctionalHca::Side& FunctionalHca::side(u32 qpn) {
-  if (qpn >= sides_.size()) sides_.resize(qpn + 1);
-  return sides_[qpn];
+FunctionalHca::Progress& FunctionalHca::progress(u32 qpn) {
+  if (qpn >= progress_.size()) progress_.resize(qpn + 1);
+  return progress_[qpn];
 }
 
 // ---- Doorbells
@@ -51,10 +51,10 @@ void FunctionalHca::mmio_write(u32 offset, std::span<const u8> bytes) {
 void FunctionalHca::ring_send(u32 qpn, u16 producer) {
   const QpConfig* qp = contexts_.find_qp(qpn);
   if (!qp || !takes_sends(qp->state)) return void(++host_counters_.bad_doorbells);
-  const u32 posted = widen_index(side(qpn).posted, producer);
+  const u32 posted = widen_index(progress(qpn).posted, producer);
   if (posted - contexts_.send_of(qpn).completed > qp->sq.entries())
     return void(++host_counters_.bad_doorbells);
-  side(qpn).posted = contexts_.sends_posted[qpn] = posted;
+  progress(qpn).posted = contexts_.sends_posted[qpn] = posted;
   if (flushes_sends(qp->state)) return flush_sends(qpn);
   pump(qpn);
 }
@@ -89,7 +89,7 @@ void FunctionalHca::run_command(u64 address) {
   if (effect.flush) stop_timer(effect.qpn), flush_sends(effect.qpn), flush_receives(effect.qpn);
   if (effect.clear) {
     stop_timer(effect.qpn);
-    Side& s = side(effect.qpn);
+    Progress& s = progress(effect.qpn);
     s = {};
   }
   io_.write(address, block);
@@ -181,7 +181,7 @@ void FunctionalHca::flush_sends(u32 qpn) {
   Cqe cqe{};
   cqe.qpn = qpn, cqe.status = flush_status();
   cqe.opcode = CqeOpcode::Send;
-  while (s.completed != side(qpn).posted) {
+  while (s.completed != progress(qpn).posted) {
     cqe.wqe_index = u16(s.completed++);
     complete(qp.send_cq, cqe);
   }
@@ -248,12 +248,12 @@ void FunctionalHca::write_memory(u32 key, u64 va, std::span<const u8> from) {
 void FunctionalHca::set_timer(u32 qpn, Nanoseconds delay) {
   stop_timer(qpn);
   if (!delay) return;
-  side(qpn).due = now_ + delay;
-  timers_.insert({side(qpn).due, qpn});
+  progress(qpn).due = now_ + delay;
+  timers_.insert({progress(qpn).due, qpn});
 }
 
 void FunctionalHca::stop_timer(u32 qpn) {
-  if (const Nanoseconds due = std::exchange(side(qpn).due, 0)) timers_.erase({due, qpn});
+  if (const Nanoseconds due = std::exchange(progress(qpn).due, 0)) timers_.erase({due, qpn});
 }
 
 std::optional<Nanoseconds> FunctionalHca::next_timer() const {

@@ -15,7 +15,7 @@ void FunctionalHca::pump(u32 qpn) {
          send_next_message(qpn)) {
   }
   const SendState& s = contexts_.send_of(qpn);
-  if (s.anything_unacked() && !s.waits_rnr && !side(qpn).due && sends(contexts_.qps[qpn].state))
+  if (s.anything_unacked() && !s.waits_rnr && !progress(qpn).due && sends(contexts_.qps[qpn].state))
     set_timer(qpn, ack_timeout_ns(contexts_.qps[qpn].timeout));  // G11.1
 }
 
@@ -26,7 +26,7 @@ bool FunctionalHca::send_next_message(u32 qpn) {
   const u32 index =
       wqe_of_psn(s.completed, s.started, s.send_psn,
                  [&](u32 i) -> const SentMessage& { return sent_.message(connection_of(qpn), i); });
-  if (index == side(qpn).posted || (index == s.started && starts_nothing(qp, s))) return false;
+  if (index == progress(qpn).posted || (index == s.started && starts_nothing(qp, s))) return false;
   fetch_send(qp, index);
   if (work_.unreadable) return fail_unread(qpn), false;
   if (work_.status == WcStatus::Success && index == s.started) {
@@ -126,7 +126,7 @@ bool FunctionalHca::execute_local(const QpConfig& qp, u32 index) {
   const auto memory =
       names_memory ? decode<MemorySegment>(work_.operands.bytes.data()) : MemorySegment{};
   const device::LocalWork work{qp.qpn, 0, index, work_.wqe, memory};
-  std::optional<u32>& refused = side(qp.qpn).refused;
+  std::optional<u32>& refused = progress(qp.qpn).refused;
   if (refused == index ||
       !device::execute_local(contexts_, work, read_pages(device::page_list_of(work)))) {
     refused = index;  // it fails when those in front of it are done (C9-209)

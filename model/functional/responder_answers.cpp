@@ -23,7 +23,7 @@ void FunctionalHca::execute_read(u32 qpn, const ParsedPacket& packet, const Requ
     if (packet.opcode->traits().changes_memory()) write_memory(effect.rkey, effect.va, bytes);
   }
   // A FLUSH finds all that was written before in memory.
-  side(qpn).saved.save(qp.max_dest_rd_atomic, effect, packet.opcode->operation, original);
+  progress(qpn).saved.save(qp.max_dest_rd_atomic, effect, packet.opcode->operation, original);
   if (kind != Answer::Read)
     respond_once(qp, kind, effect, original);
   else
@@ -32,7 +32,7 @@ void FunctionalHca::execute_read(u32 qpn, const ParsedPacket& packet, const Requ
 
 void FunctionalHca::repeat_read(u32 qpn, const ParsedPacket& packet, const RequestEffect& effect) {
   const QpConfig& qp = contexts_.qps[qpn];
-  SavedRequests& saved = side(qpn).saved;
+  SavedRequests& saved = progress(qpn).saved;
   const Answer kind = packet.opcode->traits().answer;
   const Region* region = contexts_.find_region(effect.rkey);
   const bool key_good = key_allows(region, effect, accessor_of(qp), packet);
@@ -57,10 +57,10 @@ void FunctionalHca::respond_read(const QpConfig& qp, const RequestEffect& effect
     if (plan.bytes)
       read_memory(effect.rkey, effect.va + plan.offset,
                   {frame_.data() + header_bytes(qp.path, *plan.row), plan.bytes});
-    transmit(qp, *plan.row, reply_bth(qp, plan.psn, takes_becn(side(qp.qpn).congested)), ext,
+    transmit(qp, *plan.row, reply_bth(qp, plan.psn, takes_becn(progress(qp.qpn).congested)), ext,
              plan.bytes);
   }
-  note_told(side(qp.qpn).told, psn_add(effect.ack_psn, effect.packets - 1), ext.aeth.msn,
+  note_told(progress(qp.qpn).told, psn_add(effect.ack_psn, effect.packets - 1), ext.aeth.msn,
             ext.aeth.syndrome, effect.receive_wqe + 1);
 }
 
@@ -71,8 +71,8 @@ void FunctionalHca::respond_once(const QpConfig& qp, Answer kind, const RequestE
   ext.aeth = {answer_syndrome({}, effect, qp), effect.msn};
   ext.atomic_ack_eth = {original};
   transmit(qp, reply_row(qp.service, answer_row(kind).reply),
-           reply_bth(qp, effect.ack_psn, takes_becn(side(qp.qpn).congested)), ext, 0);
-  note_told(side(qp.qpn).told, effect.ack_psn, ext.aeth.msn, ext.aeth.syndrome,
+           reply_bth(qp, effect.ack_psn, takes_becn(progress(qp.qpn).congested)), ext, 0);
+  note_told(progress(qp.qpn).told, effect.ack_psn, ext.aeth.msn, ext.aeth.syndrome,
             effect.receive_wqe + 1);
 }
 
@@ -82,19 +82,19 @@ void FunctionalHca::answer(const QpConfig& qp, const RequestVerdict& verdict,
   ExtHeaders ext;
   ext.aeth = {answer_syndrome(verdict, effect, qp), effect.msn};
   transmit(qp, reply_row(qp.service, Operation::Acknowledge),
-           reply_bth(qp, effect.ack_psn, takes_becn(side(qp.qpn).congested)), ext, 0);
-  note_told(side(qp.qpn).told, effect.ack_psn, ext.aeth.msn, ext.aeth.syndrome,
+           reply_bth(qp, effect.ack_psn, takes_becn(progress(qp.qpn).congested)), ext, 0);
+  note_told(progress(qp.qpn).told, effect.ack_psn, ext.aeth.msn, ext.aeth.syndrome,
             effect.receive_wqe + 1);
 }
 
 // G6.6, C9-217: receive WQEs were posted; the newest ACK again, with their number.
 void FunctionalHca::tell_credits(const QpConfig& qp) {
   const u32 posted = contexts_.receive_of(qp.qpn).rq_posted;
-  ToldCredits& told = side(qp.qpn).told;
+  ToldCredits& told = progress(qp.qpn).told;
   if (!told.must_be_told_again(posted)) return;
   ExtHeaders ext;
   ext.aeth = {told.syndrome = ack_syndrome(credit_code(told.free(posted))), told.msn};
   transmit(qp, reply_row(qp.service, Operation::Acknowledge),
-           reply_bth(qp, told.psn, takes_becn(side(qp.qpn).congested)), ext, 0);
+           reply_bth(qp, told.psn, takes_becn(progress(qp.qpn).congested)), ext, 0);
 }
 }  // namespace hca::functional

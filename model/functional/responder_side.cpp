@@ -60,14 +60,14 @@ void FunctionalHca::turn(const QpConfig& qp, std::span<const u8> sent) {
 void FunctionalHca::notify_congestion(const QpConfig& qp, const ParsedPacket& packet,
                                       std::span<const u8> frame) {
   if (qp.service == Service::Ud || !draws_cnp(frame.data(), packet)) return;
-  if (now_ < side(qp.qpn).next_cnp) return;
-  side(qp.qpn).next_cnp = now_ + kCnpIntervalNs;
+  if (now_ < progress(qp.qpn).next_cnp) return;
+  progress(qp.qpn).next_cnp = now_ + kCnpIntervalNs;
   transmit(qp, *opcode_row(kCnpOpcode), cnp_bth(qp), {}, 0);
 }
 
 // G29.3: work takes no time, but responses leave behind what came at once.
 u32 FunctionalHca::reads_unfinished(u32 qpn) {
-  Side& s = side(qpn);
+  Progress& s = progress(qpn);
   const u32 accepted = contexts_.receive_of(qpn).reads_accepted;
   if (std::exchange(s.row, row_) != row_) s.reads_finished = accepted;
   return accepted - s.reads_finished;
@@ -105,7 +105,7 @@ void FunctionalHca::receive_request(u32 qpn, const ParsedPacket& packet,
     if (effect.takes_shared && verdict.action == RequestAction::Abandon)
       abandon_shared(qpn, state.shared_wqe, verdict.cause);
   }
-  side(qpn).congested |= effect.congested;
+  progress(qpn).congested |= effect.congested;
   if (verdict.action != RequestAction::Drop && qp.state == QpState::Rtr &&
       take_established(state)) {
     raise(EventType::CommEst, qpn);
@@ -179,7 +179,8 @@ RequestVerdict FunctionalHca::find_own_place(u32 qpn, const ParsedPacket& packet
     if (request::takes_receive_wqe(row))
       if (const RequestVerdict v = read_receive_wqe(qpn); v.action != RequestAction::Execute)
         return v;
-    return judge_scatter(side(qpn).scatter, side(qpn).received, packet.payload_bytes, qp, find);
+    return judge_scatter(progress(qpn).scatter, progress(qpn).received, packet.payload_bytes, qp,
+                         find);
   }
   const ReceiveState& state = contexts_.receive_of(qpn);
   if (!row.has(Ext::Reth) && write_key_is_gone(find(state.write_rkey), state, accessor_of(qp)))
@@ -199,8 +200,8 @@ RequestVerdict FunctionalHca::read_receive_wqe(u32 qpn) {
   }
   const auto wqe = decode<ReceiveWqe>(raw.data());
   if (!receive_wqe_is_good(wqe, index, qp.rq.stride())) return kBadReceiveWqe;
-  side(qpn).scatter = read_sges(qp.rq.slot(index) + kReceiveWqeBytes, wqe.sge_count);
-  side(qpn).received = 0;
+  progress(qpn).scatter = read_sges(qp.rq.slot(index) + kReceiveWqeBytes, wqe.sge_count);
+  progress(qpn).received = 0;
   return {};
 }
 
@@ -214,14 +215,14 @@ void FunctionalHca::execute(u32 qpn, const ParsedPacket& packet, const RequestEf
                             std::span<const u8> payload) {
   const OpcodeRow& row = *packet.opcode;
   if (row.operation == Operation::Send)
-    scatter(side(qpn), payload);
+    scatter(progress(qpn), payload);
   else if (!payload.empty()) {
     write_memory(effect.rkey, effect.va, payload);
   }
   if (effect.completes_message && makes_receive_cqe(row)) complete_receive(qpn, packet, effect);
 }
 
-void FunctionalHca::scatter(Side& s, std::span<const u8> payload) {
+void FunctionalHca::scatter(Progress& s, std::span<const u8> payload) {
   u32 skip = s.received;
   s.received += u32(payload.size());
   for (const Sge& sge : s.scatter) {
@@ -250,7 +251,7 @@ void FunctionalHca::complete_receive(u32 qpn, const ParsedPacket& packet,
   cqe.solicited = packet.bth.solicited;
   cqe.qpn = qpn;
   cqe.wqe_index = u16(effect.receive_wqe);
-  cqe.byte_len = send ? side(qpn).received : effect.byte_len;
+  cqe.byte_len = send ? progress(qpn).received : effect.byte_len;
   cqe.with_invalidate = packet.has(Ext::Ieth);
   if (cqe.with_immediate) cqe.immediate = packet.imm_dt.data;
   if (cqe.with_invalidate) cqe.immediate = packet.ieth.rkey;

@@ -79,8 +79,8 @@ class DomainHosts {
     now_ = now();
     running_ = true;
     u64 last = last_window();
-    while (const Turn turn = first_due(last)) {
-      turn.host->run(turn.reached_from_others());
+    while (const Slice slice = first_due(last)) {
+      slice.host->run(slice.reached_from_others());
       if (!quiet_) last = last_window();
     }
     if (quiet_ && last_window() < last)
@@ -97,7 +97,7 @@ class DomainHosts {
     const u64 pending = sc_core::sc_time_to_pending_activity().value();
     return std::max(at, std::min(end_, at + pending) - 1);
   }
-  struct Turn {
+  struct Slice {
     Host* host = nullptr;
     u64 others_at = kNever;  // the next cycle of any other
     explicit operator bool() const { return host; }
@@ -108,17 +108,17 @@ class DomainHosts {
       return std::min(acts, kNever - host->ahead) + host->ahead;
     }
   };
-  Turn first_due(u64 last) {
+  Slice first_due(u64 last) {
     if (last != last_) [[unlikely]]
       set_last(last);
-    Turn turn;
+    Slice slice;
     u64 at = kNever;
     for (Host* host : hosts_) {
       u64 other = host->next_at;
-      if (other < host->last_end && other < at) turn.host = host, std::swap(other, at);
-      turn.others_at = std::min(turn.others_at, other);
+      if (other < host->last_end && other < at) slice.host = host, std::swap(other, at);
+      slice.others_at = std::min(slice.others_at, other);
     }
-    return turn;
+    return slice;
   }
   void set_last(u64 last) {
     if (last_ == kNever) learn_others();

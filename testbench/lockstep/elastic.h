@@ -155,7 +155,7 @@ class ElasticRun {
   u32 beat_bytes() const { return rtl_.beat_bytes(); }
 
   const LockstepOptions<Pair> options_;
-  Turns turns_;
+  Rotation turns_;
   typename Pair::Stimulus stimulus_;
   typename Pair::Unit unit_;
   rtl::BlockRtl<typename Pair::In, typename Pair::Out> rtl_;

@@ -38,7 +38,7 @@ class LockstepLife {
   using Result = LockstepResult<Pair>;
 
   // `before`: the cycles of the run in front of it; its own count from 1 on.
-  LockstepLife(const LockstepOptions<Pair>& options, u64 seed, Turns& turns, Rtl& rtl,
+  LockstepLife(const LockstepOptions<Pair>& options, u64 seed, Rotation& turns, Rtl& rtl,
                Result& result, Cycle before)
       : options_(options),
         before_(before),
@@ -335,7 +335,7 @@ class LockstepRun {
   rtl::BlockRtl<typename Pair::In, typename Pair::Out> rtl_;
   Lives lives_;
   engine::Random resets_;
-  Turns turns_;
+  Rotation turns_;
   Cycle waves_from_ = engine::kNever;
   std::string waves_;
   Result result_;

@@ -65,7 +65,7 @@ class NewNumbers {
 
 // Things that are tried each in its turn, `of` of them under a name; the first one is any. They go
 // on behind a reset, in front of which there is no time for all.
-class Turns {
+class Rotation {
  public:
   u32 next(std::string_view name, u32 of, engine::Random& random) {
     const auto [next, first] = next_.try_emplace({name, of}, 0);

@@ -5,7 +5,7 @@
 namespace hca::testbench {
 using namespace proto;
 
-ResponderCheckStimulus::ResponderCheckStimulus(u64 seed, GivenFrames given, Turns& turns)
+ResponderCheckStimulus::ResponderCheckStimulus(u64 seed, GivenFrames given, Rotation& turns)
     : random_(seed), given_(std::move(given)), turns_(turns) {
   qps_.resize(kQps), srqs_.resize(kSrqs);
 }

@@ -76,7 +76,7 @@ inline bool is_executed(const proto::OpcodeRow& row) {
 
 class ResponderCheckStimulus {
  public:
-  ResponderCheckStimulus(u64 seed, GivenFrames given, Turns& turns);
+  ResponderCheckStimulus(u64 seed, GivenFrames given, Rotation& turns);
   ResponderCheckPacket next();
 
   static constexpr u32 kQps = 6, kSrqs = 3;
@@ -130,7 +130,7 @@ class ResponderCheckStimulus {
   u32 next_bit(u32 of) { return turns_.next(kTurned[std::size_t(turned_)], of, random_); }
   bool plain_ = false, oddest_ = false;
   Turned turned_{};
-  Turns& turns_;
+  Rotation& turns_;
   u32 late_percent_ = 0;
 };
 }  // namespace hca::testbench

@@ -20,7 +20,7 @@ struct RxParserField;
 
 class RxParserStimulus {
  public:
-  RxParserStimulus(u64 seed, GivenFrames given, Turns& turns)
+  RxParserStimulus(u64 seed, GivenFrames given, Rotation& turns)
       : random_(seed), given_(std::move(given)), turns_(turns) {}
   RxParserPacket next();
 
@@ -40,6 +40,6 @@ class RxParserStimulus {
   GivenFrames given_;
   Regime regime_;
   u64 made_ = 0;
-  Turns& turns_;
+  Rotation& turns_;
 };
 }  // namespace hca::testbench

@@ -15,9 +15,9 @@
 namespace hca::testbench {
 // Pair: see lockstep.h.
 template <class Pair>
-typename Pair::Stimulus make_stimulus(u64 seed, const GivenFrames& given, Turns& turns) {
+typename Pair::Stimulus make_stimulus(u64 seed, const GivenFrames& given, Rotation& turns) {
   using Stimulus = typename Pair::Stimulus;
-  if constexpr (std::is_constructible_v<Stimulus, u64, GivenFrames, Turns&>)
+  if constexpr (std::is_constructible_v<Stimulus, u64, GivenFrames, Rotation&>)
     return Stimulus(seed, given, turns);
   else if constexpr (std::is_constructible_v<Stimulus, u64, GivenFrames>)
     return Stimulus(seed, given);
@@ -31,7 +31,7 @@ class Twin : engine::ProbeSink {
   using Packet = typename Pair::Packet;
   using Unit = typename Pair::Unit;
 
-  Twin(u64 seed, const GivenFrames& given, Turns& turns, const typename Unit::Config& config,
+  Twin(u64 seed, const GivenFrames& given, Rotation& turns, const typename Unit::Config& config,
        u32 rooms, const Stalls& stalls)
       : stimulus_(make_stimulus<Pair>(seed, given, turns)),
         packets_out_(rooms, 1),

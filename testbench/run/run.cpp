@@ -119,17 +119,18 @@ void Runner::run_breakdown(const WorkloadConfig& workload, u32 bytes) {
   one.messages = 1, one.threads = 1, one.rate = one.message_rate = 0;
   const Traffic traffic =
       traffic_of(one, 1, bytes, scenario_.run.seed, scenario_.connection.service());
-  const LaneKey lane = lane_of(workload, 0);
-  StreamReceiver server(testbed_.end(kServer, lane), traffic);
-  StreamSender client(testbed_.end(kClient, lane), traffic);
+  const BundleKey bundle = bundle_of(workload, 0);
+  StreamReceiver server(testbed_.end(kServer, bundle), traffic);
+  StreamSender client(testbed_.end(kClient, bundle), traffic);
   advance(head_start());  // what came before is over, and is not recorded
   std::optional<MessageTimes> times;
   MessageLog log(testbed_, [&](const MessageTimes& message) { times = message; });
-  const bool good = simulate(programs_of(lane, client, server), [&] { return client.completed(); });
+  const bool good =
+      simulate(programs_of(bundle, client, server), [&] { return client.completed(); });
   keep({&client.checker, &server.checker});
   if (!good) return;
-  Breakdown breakdown{workload.operation, lane.ends, bytes,
-                      parts_of(times.value(), testbed_.end(kClient, lane).period),
+  Breakdown breakdown{workload.operation, bundle.ends, bytes,
+                      parts_of(times.value(), testbed_.end(kClient, bundle).period),
                       client.last_completion() - client.first_post()};
   if (breakdown.sum() != breakdown.whole)
     result_.failures.push_back(fmt::format("{}: the parts are {} cycles, the whole is {}", what_,
@@ -167,8 +168,8 @@ void Runner::run_group(const std::vector<Member>& group) {
 
 void Runner::run_latency(const WorkloadConfig& workload, const Traffic& traffic) {
   LatencyResult latency;
-  const LaneKey lane = lane_of(workload, 0);
-  const u64 period = testbed_.end(kClient, lane).period;
+  const BundleKey bundle = bundle_of(workload, 0);
+  const u64 period = testbed_.end(kClient, bundle).period;
   const auto add_posts = [&](const std::vector<Cycle>& posts, u64 parts) {
     for (std::size_t i = 1; i < posts.size(); ++i)
       latency.picoseconds.add((posts[i] - posts[i - 1]) * period / parts);
@@ -176,16 +177,16 @@ void Runner::run_latency(const WorkloadConfig& workload, const Traffic& traffic)
   const PhaseGuard guard(*this);
   bool good;
   if (row_of(workload.operation).is_alone()) {
-    StreamReceiver server(testbed_.end(kServer, lane), traffic);
-    StreamSender client(testbed_.end(kClient, lane), traffic);
-    good = simulate(programs_of(lane, client, server), [&] { return client.completed(); });
+    StreamReceiver server(testbed_.end(kServer, bundle), traffic);
+    StreamSender client(testbed_.end(kClient, bundle), traffic);
+    good = simulate(programs_of(bundle, client, server), [&] { return client.completed(); });
     if (good && client.uses_atomics()) wait_for_writes(), client.check_end();
     keep({&client.checker, &server.checker});
     add_posts(client.posts(), 1);
   } else {
-    PingPong server(testbed_.end(kServer, lane), traffic, Way::ToClient);
-    PingPong client(testbed_.end(kClient, lane), traffic, Way::ToServer);
-    good = simulate(programs_of(lane, client, server), [&] { return client.completed(); });
+    PingPong server(testbed_.end(kServer, bundle), traffic, Way::ToClient);
+    PingPong client(testbed_.end(kClient, bundle), traffic, Way::ToServer);
+    good = simulate(programs_of(bundle, client, server), [&] { return client.completed(); });
     keep({&client.checker_received, &server.checker_received, &client.checker_sent,
           &server.checker_sent});
     add_posts(client.posts(), 2);
@@ -211,10 +212,11 @@ void Runner::wait_for_writes() {
   testbed_.meet();
 }
 
-Runner::Programs Runner::programs_of(const LaneKey& lane, Program& client, Program& server) const {
+Runner::Programs Runner::programs_of(const BundleKey& bundle, Program& client,
+                                     Program& server) const {
   Programs programs(scenario_.nodes.size());
-  programs[lane.ends[kClient].node].push_back(&client);
-  programs[lane.ends[kServer].node].push_back(&server);
+  programs[bundle.ends[kClient].node].push_back(&client);
+  programs[bundle.ends[kServer].node].push_back(&server);
   return programs;
 }
 

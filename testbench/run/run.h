@@ -118,7 +118,7 @@ class Runner {
   // Simulates until both programs have finished or one has failed; false: stuck or failed.
   // `programs`: of each node, one a core.
   using Programs = std::vector<std::vector<Program*>>;
-  Programs programs_of(const LaneKey& lane, Program& client, Program& server) const;
+  Programs programs_of(const BundleKey& bundle, Program& client, Program& server) const;
   bool simulate(const Programs& programs, const std::function<u64()>& count,
                 const std::function<bool()>& lose = {});
   // What ATOMICs have written is in memory.

@@ -32,12 +32,12 @@ double StreamResult::fairness() const {
 
 // Sender and receiver of one entry in one direction.
 struct Runner::Stream {
-  Stream(Testbed& testbed, const LaneKey& lane, const Member& m, const Traffic& t, bool back,
+  Stream(Testbed& testbed, const BundleKey& bundle, const Member& m, const Traffic& t, bool back,
          std::shared_ptr<AtomicNumbers> numbers)
       : member(m),
         backward(back),
         traffic(t),
-        from(testbed.end(back ? kServer : kClient, lane)),
+        from(testbed.end(back ? kServer : kClient, bundle)),
         receiver(*from.peer, traffic, way()),
         sender(from, traffic, way(), std::move(numbers)) {}
   Way way() const { return backward ? Way::ToClient : Way::ToServer; }
@@ -68,7 +68,7 @@ void Runner::run_streams(const std::vector<Member>& members, const std::vector<T
           if (other->member.entry == member.entry && other->backward == backward)
             numbers = other->sender.numbers();
       Stream& s = *streams.emplace_back(std::make_unique<Stream>(
-          testbed_, lane_of(w, place), member, traffic[place], backward, std::move(numbers)));
+          testbed_, bundle_of(w, place), member, traffic[place], backward, std::move(numbers)));
       add(s.from, member.thread, s.sender);
       add(*s.from.peer, member.thread, s.receiver);
     }
@@ -117,7 +117,7 @@ void Runner::run_streams(const std::vector<Member>& members, const std::vector<T
           return s->member.entry == members[place].entry &&
                  s->member.thread == members[place].thread && s->receiver.has_left_receives();
         }))
-      testbed_.renew(lane_of(scenario_.workload[members[place].entry], place));
+      testbed_.renew(bundle_of(scenario_.workload[members[place].entry], place));
 }
 
 // The streams of the threads of one entry in one direction are one.

@@ -178,12 +178,12 @@ class Loader {
   }
   // Workloads that do not run together use the same queue pairs.
   void check_service_levels() {
-    std::map<LaneKey, std::size_t> first;  // entry by lane
+    std::map<BundleKey, std::size_t> first;  // entry by bundle
     for (const auto& group : groups_of(scenario_))
       for (std::size_t place = 0; place < group.size(); ++place) {
         const std::size_t i = group[place].entry;
         const std::size_t other =
-            first.try_emplace(lane_of(scenario_.workload[i], place), i).first->second;
+            first.try_emplace(bundle_of(scenario_.workload[i], place), i).first->second;
         const u32 level = scenario_.workload[i].service_level,
                   wanted = scenario_.workload[other].service_level;
         if (level != wanted)

@@ -18,7 +18,7 @@ struct Kind {
   std::string_view knob, words;
   u32 blocks::CoreConfig::*below;
   u32 first;
-  u32 (*of_lane)(const Scenario& scenario, const Need& need);
+  u32 (*of_bundle)(const Scenario& scenario, const Need& need);
 };
 constexpr std::array kKinds{
     Kind{".core.max_qps", "queue pairs", &blocks::CoreConfig::max_qps, kFirstUserQpn,
@@ -36,14 +36,14 @@ constexpr std::array kOfEvents{
     Kind{".core.max_vectors", "interrupt vectors", &blocks::CoreConfig::max_vectors, 1, nullptr},
 };
 
-// The entry of a lane with most queue pairs.
-std::size_t entry_of(const Scenario& scenario, const LaneKey& lane) {
+// The entry of a bundle with most queue pairs.
+std::size_t entry_of(const Scenario& scenario, const BundleKey& bundle) {
   std::size_t entry = 0;
   u32 most = 0;
   for (const auto& group : groups_of(scenario))
     for (std::size_t place = 0; place < group.size(); ++place) {
       const WorkloadConfig& w = scenario.workload[group[place].entry];
-      if (lane_of(w, place) == lane && scenario.qps_of(w) > most)
+      if (bundle_of(w, place) == bundle && scenario.qps_of(w) > most)
         entry = group[place].entry, most = scenario.qps_of(w);
     }
   return entry;
@@ -78,18 +78,18 @@ class Counting {
 
 std::vector<ObjectMistake> object_mistakes(const Scenario& scenario) {
   Counting counting(scenario);
-  const std::map<LaneKey, Need> needs = needs_of(scenario);
+  const std::map<BundleKey, Need> needs = needs_of(scenario);
   for (const Kind& kind : kKinds) {
     std::vector<u64> objects(scenario.nodes.size());
-    for (const auto& [lane, need] : needs) {
-      for (const NodePort& end : lane.ends) objects[end.node] += kind.of_lane(scenario, need);
-      if (!counting.count(kind, objects, entry_of(scenario, lane))) break;
+    for (const auto& [bundle, need] : needs) {
+      for (const NodePort& end : bundle.ends) objects[end.node] += kind.of_bundle(scenario, need);
+      if (!counting.count(kind, objects, entry_of(scenario, bundle))) break;
     }
   }
-  for (const auto& [lane, need] : needs)
+  for (const auto& [bundle, need] : needs)
     if (scenario.connection.srq && need.qps * need.receive_wqes > kMostShared)
       counting.mistakes.push_back(
-          {entry_of(scenario, lane), ".receive_depth", "",
+          {entry_of(scenario, bundle), ".receive_depth", "",
            fmt::format(
                "of {} makes too many WQEs of a shared receive queue; allowed: {} queue pairs "
                "times it up to {}",

@@ -89,13 +89,13 @@ void widen(Need& need, const Traffic& t) {
 }
 }  // namespace
 
-std::map<LaneKey, Need> needs_of(const Scenario& scenario) {
-  std::map<LaneKey, Need> needs;
+std::map<BundleKey, Need> needs_of(const Scenario& scenario) {
+  std::map<BundleKey, Need> needs;
   const proto::Service service = scenario.connection.service();
   for (const auto& group : groups_of(scenario))
     for (std::size_t place = 0; place < group.size(); ++place) {
       const WorkloadConfig& w = scenario.workload[group[place].entry];
-      Need &need = needs[lane_of(w, place)], &alone = needs[lane_of(w, 0)];
+      Need &need = needs[bundle_of(w, place)], &alone = needs[bundle_of(w, 0)];
       need.core = group[place].thread, need.service_level = w.service_level;
       for (const u32 bytes : sizes_of(w)) {
         widen(need, traffic_of(w, scenario.qps_of(w), bytes, 0, service));

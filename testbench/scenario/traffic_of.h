@@ -10,12 +10,12 @@
 #include "testbench/scenario/traffic.h"
 
 namespace hca::testbench {
-// The queue pairs of a connection between two ports. Workloads that run together have a lane each;
+// The queue pairs of a connection between two ports. Workloads that run together have a bundle each;
 // those that run alone share the first one, with place 0, of their ports.
-struct LaneKey {
+struct BundleKey {
   std::size_t place = 0;
   Ends ends = ends_in_pair(0);
-  auto operator<=>(const LaneKey&) const = default;
+  auto operator<=>(const BundleKey&) const = default;
 };
 
 // A thread of an entry of the workload list.
@@ -23,23 +23,23 @@ struct Member {
   std::size_t entry;
   u32 thread;
 };
-// What runs at the same time: most often one entry with one thread. A member's lane is its place in
+// What runs at the same time: most often one entry with one thread. A member's bundle is its place in
 // its group.
 std::vector<std::vector<Member>> groups_of(const Scenario& scenario);
 // The sizes of an entry, one after the other; 0 stands alone.
 std::vector<u32> sizes_of(const WorkloadConfig& workload);
-// The lane of the member at this place of its group.
-inline LaneKey lane_of(const WorkloadConfig& workload, std::size_t place) {
+// The bundle of the member at this place of its group.
+inline BundleKey bundle_of(const WorkloadConfig& workload, std::size_t place) {
   return {place, workload.ends()};
 }
-// What the largest workload of a lane needs.
+// What the largest workload of a bundle needs.
 struct Need {
   u64 send_bytes = 0, recv_bytes = 0, fetch_bytes = 0;
   u32 core = 0, service_level = 0, qps = 0, send_wqes = 0, receive_wqes = 0, inline_bytes = 0,
       sges = 1;
   bool invalidates = false;
 };
-std::map<LaneKey, Need> needs_of(const Scenario& scenario);
+std::map<BundleKey, Need> needs_of(const Scenario& scenario);
 // The longest message that fits a WQE which can be pushed.
 constexpr u32 most_inline(proto::Service service) {
   const bool datagram = service == proto::Service::Ud;

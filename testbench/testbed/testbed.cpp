@@ -285,8 +285,8 @@ bool Testbed::has_caught_up() const {
 
 std::vector<const Endpoint*> Testbed::ends_at(unsigned node) const {
   std::vector<const Endpoint*> ends;
-  for (const auto& [key, lane] : lanes_)
-    for (const Endpoint& end : lane)
+  for (const auto& [key, bundle] : bundles_)
+    for (const Endpoint& end : bundle)
       if (end.node == node) ends.push_back(&end);
   return ends;
 }

@@ -71,8 +71,8 @@ class Node : public sc_core::sc_module {
   Cycle command_done_ = engine::kNever;  // when the HCA last wrote to a command block
 };
 
-// The queue pairs of a LaneKey: client and server.
-using Lane = std::array<Endpoint, kEnds>;
+// The queue pairs of a BundleKey: client and server.
+using Bundle = std::array<Endpoint, kEnds>;
 
 struct NamedWire {
   std::string name;
@@ -87,12 +87,12 @@ class Testbed {
 
   // Objects and connections, by commands. Throws std::runtime_error with the command that failed.
   void connect();
-  // New queue pairs, and SRQs, of a lane in the place of the old ones and with their numbers: none
+  // New queue pairs, and SRQs, of a bundle in the place of the old ones and with their numbers: none
   // of the receive WQEs that are still posted is left. Nothing of theirs may be under way.
-  void renew(const LaneKey& lane);
-  const std::map<LaneKey, Lane>& lanes() const { return lanes_; }
-  const Endpoint& end(unsigned which, const LaneKey& lane = {}) const {
-    return lanes_.at(lane)[which];
+  void renew(const BundleKey& bundle);
+  const std::map<BundleKey, Bundle>& bundles() const { return bundles_; }
+  const Endpoint& end(unsigned which, const BundleKey& bundle = {}) const {
+    return bundles_.at(bundle)[which];
   }
   // The ends of connections that are at a node.
   std::vector<const Endpoint*> ends_at(unsigned node) const;
@@ -152,14 +152,14 @@ class Testbed {
   void check(unsigned index, bool good, std::string_view command);
   void create(Endpoint& end, const NodePort& place, const Need& need);
   void create_queues(Endpoint& end, const Need& need);
-  void connect(Lane& lane, const LaneKey& key, const Need& need);
+  void connect(Bundle& bundle, const BundleKey& key, const Need& need);
   void modify(Endpoint& end, const NodePort& peer, bool is_client, u32 qp, u32 service_level);
 
   const Scenario scenario_;
   std::vector<std::unique_ptr<Node>> nodes_;
   const std::vector<Cable> cables_;
   std::vector<std::unique_ptr<tlm_::Wire>> wires_;  // in the cables
-  std::map<LaneKey, Lane> lanes_;
+  std::map<BundleKey, Bundle> bundles_;
   bool in_step_ = false;
 };
 }  // namespace hca::testbench

@@ -60,24 +60,24 @@ void Testbed::connect() {
                          [cpu = &node->cpu](u64, u64) { cpu->interrupt(); });
     }
   for (const auto& [key, need] : needs_of(scenario_)) {
-    Lane& lane = lanes_[key];
+    Bundle& bundle = bundles_[key];
     for (unsigned e = 0; e < kEnds; ++e) {
-      lane[e].peer = &lane[other_end(e)];
-      create(lane[e], key.ends[e], need);
+      bundle[e].peer = &bundle[other_end(e)];
+      create(bundle[e], key.ends[e], need);
     }
-    for (Endpoint& end : lane) {
+    for (Endpoint& end : bundle) {
       end.peer_recv = end.peer->recv_mr, end.peer_fetch = end.peer->fetch_mr;
       end.peer_taken = end.peer->taken_mr;
       end.peer_memory = &nodes_[end.peer->node]->memory;
     }
-    connect(lane, key, need);
+    connect(bundle, key, need);
   }
 }
 
-void Testbed::connect(Lane& lane, const LaneKey& key, const Need& need) {
+void Testbed::connect(Bundle& bundle, const BundleKey& key, const Need& need) {
   for (unsigned e = 0; e < kEnds; ++e)
     for (u32 qp = 0; qp < need.qps; ++qp)
-      modify(lane[e], key.ends[other_end(e)], e == kClient, qp, need.service_level);
+      modify(bundle[e], key.ends[other_end(e)], e == kClient, qp, need.service_level);
 }
 
 void Testbed::check(unsigned i, bool good, std::string_view command) {
@@ -149,11 +149,11 @@ void Testbed::create_queues(Endpoint& end, const Need& need) {
   end.qp = end.qps.front();
 }
 
-void Testbed::renew(const LaneKey& key) {
-  Lane& lane = lanes_.at(key);
+void Testbed::renew(const BundleKey& key) {
+  Bundle& bundle = bundles_.at(key);
   const Need need = needs_of(scenario_).at(key);
-  for (Endpoint& end : lane) create_queues(end, need);
-  connect(lane, key, need);
+  for (Endpoint& end : bundle) create_queues(end, need);
+  connect(bundle, key, need);
 }
 
 void Testbed::modify(Endpoint& end, const NodePort& peer, bool is_client, u32 qp,

@@ -70,8 +70,8 @@ struct BlockRow {
     u64 at;
     u32 qpn() const { return u32(event.a); }
     u32 psn() const { return u32(event.b); }
-    Log::Lane* lane() const { return log.lane_of(chip, qpn()); }
-    Log::Lane* peer() const { return log.peer_of(chip, qpn()); }
+    Log::Queue* queue() const { return log.queue_of(chip, qpn()); }
+    Log::Queue* peer() const { return log.peer_of(chip, qpn()); }
   };
   std::string_view block;
   Step kind;
@@ -81,20 +81,20 @@ struct BlockRow {
   // The WQEs of a turn.
   template <Station station>
   static void turn(const Seen& s) {
-    Log::Lane* lane = s.lane();
-    for (u64 i = 0; lane && i < s.event.c; ++i)
-      if (auto* message = Log::by_index(*lane, u32(s.event.b + i)))
+    Log::Queue* queue = s.queue();
+    for (u64 i = 0; queue && i < s.event.c; ++i)
+      if (auto* message = Log::by_index(*queue, u32(s.event.b + i)))
         at_of(message->at, station) = s.at;
   }
   // A packet that this chip sends: of its own message, or of the peer's.
   template <Station request, Station response>
   static void sent(const Seen& s) {
-    if (s.event.c) return Log::stamp(s.lane(), s.psn(), request, s.at);
+    if (s.event.c) return Log::stamp(s.queue(), s.psn(), request, s.at);
     Log::stamp_answer(s.peer(), s.psn(), response, s.at);
   }
   template <Station request, Station response>
   static void received(const Seen& s, u64 at) {
-    if (!s.event.c) return Log::stamp_answer(s.lane(), s.psn(), response, at);
+    if (!s.event.c) return Log::stamp_answer(s.queue(), s.psn(), response, at);
     Log::stamp(s.peer(), s.psn(), request, at);
   }
   // Of a request, on the responder's side.
@@ -105,21 +105,21 @@ struct BlockRow {
   // Of a request, on the requester's.
   template <Station station>
   static void own(const Seen& s) {
-    Log::stamp(s.lane(), s.psn(), station, s.at);
+    Log::stamp(s.queue(), s.psn(), station, s.at);
   }
 
   static void doorbell(const Seen& s) {
-    Log::Lane* lane = s.lane();
-    if (!lane) return;
-    for (auto message = lane->open.rbegin(); message != lane->open.rend(); ++message) {
+    Log::Queue* queue = s.queue();
+    if (!queue) return;
+    for (auto message = queue->open.rbegin(); message != queue->open.rend(); ++message) {
       if (at_of(message->at, Station::Doorbell) != MessageTimes::kNever) return;
       if (((s.event.b - 1 - message->index) & kIndexMask) <= kIndexMask / 2)
         at_of(message->at, Station::Doorbell) = s.at;
     }
   }
   static void requester(const Seen& s) {
-    Log::Lane* lane = s.lane();
-    auto* message = lane ? Log::by_index(*lane, u32(s.event.c)) : nullptr;
+    Log::Queue* queue = s.queue();
+    auto* message = queue ? Log::by_index(*queue, u32(s.event.c)) : nullptr;
     if (!message) return;
     if (!message->sent) message->first_psn = message->last_psn = s.psn();
     message->sent = true;
@@ -134,33 +134,33 @@ struct BlockRow {
   }
   // The responses of a READ have PSNs of its own.
   static void data(const Seen& s) {
-    Log::Lane* lane = s.peer();
-    auto* message = lane ? Log::by_psn(*lane, s.psn()) : nullptr;
+    Log::Queue* queue = s.peer();
+    auto* message = queue ? Log::by_psn(*queue, s.psn()) : nullptr;
     if (!message) return;
     if (proto::psn_distance(message->last_psn, s.psn()) > 0) message->last_psn = s.psn();
     at_of(message->at, Station::Data) = s.at;
   }
   static void reply(const Seen& s) {
-    Log::Lane* lane = s.peer();
-    if (!lane) return;
-    Log::Answer* a = Log::answer(*lane, s.psn());
-    at_of((a ? *a : lane->answers.emplace_back(s.psn())).at, Station::Reply) = s.at;
+    Log::Queue* queue = s.peer();
+    if (!queue) return;
+    Log::Answer* a = Log::answer(*queue, s.psn());
+    at_of((a ? *a : queue->answers.emplace_back(s.psn())).at, Station::Reply) = s.at;
   }
   static void response_check(const Seen& s) {
-    Log::stamp_answer(s.lane(), s.psn(), Station::ResponseCheck, s.at);
+    Log::stamp_answer(s.queue(), s.psn(), Station::ResponseCheck, s.at);
   }
   static void completed(const Seen& s) {
-    Log::Lane* lane = s.lane();
-    if (auto* message = lane ? Log::by_index(*lane, u32(s.event.b)) : nullptr)
-      Log::complete(*lane, *message, s.at);
+    Log::Queue* queue = s.queue();
+    if (auto* message = queue ? Log::by_index(*queue, u32(s.event.b)) : nullptr)
+      Log::complete(*queue, *message, s.at);
   }
   static void completion(const Seen& s) {
     if (proto::is_of_receive(proto::CqeOpcode(s.event.c))) return;
-    Log::Lane* lane = s.lane();
-    auto* message = lane ? Log::by_index(*lane, u32(s.event.b)) : nullptr;
+    Log::Queue* queue = s.queue();
+    auto* message = queue ? Log::by_index(*queue, u32(s.event.b)) : nullptr;
     if (!message) return;
     at_of(message->at, Station::Completion) = s.at;
-    s.chip.to_write[lane->cqn].push_back({s.qpn(), message->index});
+    s.chip.to_write[queue->cqn].push_back({s.qpn(), message->index});
   }
 };
 
@@ -212,70 +212,70 @@ MessageLog::~MessageLog() {
 // The queue pairs that are there; what was posted before is not followed, but from the start of the
 // run.
 void MessageLog::connect(bool from_start) {
-  for (const auto& [key, ends] : testbed_.lanes())
+  for (const auto& [key, ends] : testbed_.bundles())
     for (const Endpoint& own : ends)
       for (std::size_t qp = 0; qp < own.qps.size(); ++qp) {
         const Endpoint& other = *own.peer;
         if (!own.qps[qp] || !other.qps[qp]) return;
-        Lane& lane = chips_[own.node].lanes[own.qps[qp]->qpn];
-        lane.posted = from_start ? 0 : own.qps[qp]->sq_posted, lane.cqn = own.send_cq->cqn;
+        Queue& queue = chips_[own.node].queues[own.qps[qp]->qpn];
+        queue.posted = from_start ? 0 : own.qps[qp]->sq_posted, queue.cqn = own.send_cq->cqn;
         chips_[own.node].peers[own.qps[qp]->qpn] = {other.node, other.qps[qp]->qpn};
       }
 }
 
-MessageLog::Lane* MessageLog::lane_of(Chip& chip, u32 qpn) {
-  const auto found = chip.lanes.find(qpn);
-  return found == chip.lanes.end() ? nullptr : &found->second;
+MessageLog::Queue* MessageLog::queue_of(Chip& chip, u32 qpn) {
+  const auto found = chip.queues.find(qpn);
+  return found == chip.queues.end() ? nullptr : &found->second;
 }
 
 // Where the requests to a queue pair come from.
-MessageLog::Lane* MessageLog::peer_of(const Chip& chip, u32 qpn) {
+MessageLog::Queue* MessageLog::peer_of(const Chip& chip, u32 qpn) {
   const auto found = chip.peers.find(qpn);
   if (found == chip.peers.end()) return nullptr;
-  return lane_of(chips_[found->second.first], found->second.second);
+  return queue_of(chips_[found->second.first], found->second.second);
 }
 
-MessageLog::Open* MessageLog::by_index(Lane& lane, u32 index) {
-  if (lane.open.empty()) return nullptr;
-  const u32 place = (index - lane.open.front().index) & kIndexMask;
-  return place < lane.open.size() ? &lane.open[place] : nullptr;
+MessageLog::Open* MessageLog::by_index(Queue& queue, u32 index) {
+  if (queue.open.empty()) return nullptr;
+  const u32 place = (index - queue.open.front().index) & kIndexMask;
+  return place < queue.open.size() ? &queue.open[place] : nullptr;
 }
 
 // The last that was sent and does not begin behind this PSN.
-MessageLog::Open* MessageLog::by_psn(Lane& lane, u32 psn) {
-  const auto behind = std::partition_point(lane.open.begin(), lane.open.end(), [&](const Open& m) {
-    return m.sent && proto::psn_distance(m.first_psn, psn) >= 0;
-  });
-  return behind == lane.open.begin() ? nullptr : &*std::prev(behind);
+MessageLog::Open* MessageLog::by_psn(Queue& queue, u32 psn) {
+  const auto behind = std::partition_point(
+      queue.open.begin(), queue.open.end(),
+      [&](const Open& m) { return m.sent && proto::psn_distance(m.first_psn, psn) >= 0; });
+  return behind == queue.open.begin() ? nullptr : &*std::prev(behind);
 }
 
-void MessageLog::stamp(Lane* lane, u32 psn, Station station, u64 at) {
-  Open* message = lane ? by_psn(*lane, psn) : nullptr;
+void MessageLog::stamp(Queue* queue, u32 psn, Station station, u64 at) {
+  Open* message = queue ? by_psn(*queue, psn) : nullptr;
   if (message && at_of(message->at, Station::Completed) == MessageTimes::kNever)
     at_of(message->at, station) = at;
 }
 
-MessageLog::Answer* MessageLog::answer(Lane& lane, u32 psn) {
-  for (auto a = lane.answers.rbegin(); a != lane.answers.rend(); ++a)
+MessageLog::Answer* MessageLog::answer(Queue& queue, u32 psn) {
+  for (auto a = queue.answers.rbegin(); a != queue.answers.rend(); ++a)
     if (a->psn == psn) return &*a;
   return nullptr;
 }
 
-void MessageLog::stamp_answer(Lane* lane, u32 psn, Station station, u64 at) {
-  if (Answer* a = lane ? answer(*lane, psn) : nullptr) at_of(a->at, station) = at;
+void MessageLog::stamp_answer(Queue* queue, u32 psn, Station station, u64 at) {
+  if (Answer* a = queue ? answer(*queue, psn) : nullptr) at_of(a->at, station) = at;
 }
 
 // By the first answer that covers all of it.
-void MessageLog::complete(Lane& lane, Open& message, u64 at) {
+void MessageLog::complete(Queue& queue, Open& message, u64 at) {
   at_of(message.at, Station::Completed) = at;
   const auto distance = [&](const Answer& a) {
     return proto::psn_distance(message.last_psn, a.psn);
   };
-  std::erase_if(lane.answers, [&](const Answer& a) { return distance(a) < 0; });
+  std::erase_if(queue.answers, [&](const Answer& a) { return distance(a) < 0; });
   const auto first =
-      std::min_element(lane.answers.begin(), lane.answers.end(),
+      std::min_element(queue.answers.begin(), queue.answers.end(),
                        [&](const Answer& a, const Answer& b) { return distance(a) < distance(b); });
-  if (first == lane.answers.end()) return;
+  if (first == queue.answers.end()) return;
   for (std::size_t s = std::size_t(Station::Reply); s <= std::size_t(Station::ResponseCheck); ++s)
     message.at[s] = first->at[s];
 }
@@ -308,7 +308,7 @@ void MessageLog::frame(unsigned node, u64 picoseconds, std::span<const u8> bytes
   if (packet.opcode->is_request)
     stamp(peer_of(receiver, packet.bth.dest_qp), packet.bth.psn, Station::Wire, picoseconds);
   else
-    stamp_answer(lane_of(receiver, packet.bth.dest_qp), packet.bth.psn, Station::AnswerWire,
+    stamp_answer(queue_of(receiver, packet.bth.dest_qp), packet.bth.psn, Station::AnswerWire,
                  picoseconds);
 }
 
@@ -318,12 +318,12 @@ void MessageLog::Chip::rang(Cycle at, Cycle at_bar, u32 offset, std::span<const 
   if ((bell != BarOffset::SendDoorbell && bell != BarOffset::PushBuffer) ||
       data.size() < proto::bytes_of<proto::QueueDoorbell>())
     return;
-  if (lanes.empty()) log->connect(true);
+  if (queues.empty()) log->connect(true);
   const auto [qpn, producer] = proto::decode<proto::QueueDoorbell>(data.data());
-  Lane* lane = log->lane_of(*this, qpn);
-  for (; lane && (lane->posted & kIndexMask) != producer; ++lane->posted) {
-    Open& message = lane->open.emplace_back();
-    message.chip = number, message.qpn = qpn, message.index = lane->posted & kIndexMask;
+  Queue* queue = log->queue_of(*this, qpn);
+  for (; queue && (queue->posted & kIndexMask) != producer; ++queue->posted) {
+    Open& message = queue->open.emplace_back();
+    message.chip = number, message.qpn = qpn, message.index = queue->posted & kIndexMask;
     at_of(message.at, Station::Rung) = at * period;
     at_of(message.at, Station::AtBar) = at_bar * period;
   }
@@ -333,23 +333,23 @@ void MessageLog::Chip::wrote(Cycle at, u32 cqn, u64 cqes) {
   auto& waiting = to_write[cqn];
   for (; cqes && !waiting.empty(); --cqes, waiting.pop_front()) {
     const auto [qpn, index] = waiting.front();
-    Lane* lane = log->lane_of(*this, qpn);
-    if (Open* message = lane ? by_index(*lane, index) : nullptr)
+    Queue* queue = log->queue_of(*this, qpn);
+    if (Open* message = queue ? by_index(*queue, index) : nullptr)
       at_of(message->at, Station::CqeWritten) = at * period;
   }
 }
 
 // A core that is in a doorbell register when the CQE is written looks at it when it is out.
 void MessageLog::Chip::completed(Cycle at, u32 qpn, u64 bytes, Cycle unlocked) {
-  Lane* lane = log->lane_of(*this, qpn);
-  if (!lane || lane->open.empty()) return;
-  Open& message = lane->open.front();
+  Queue* queue = log->queue_of(*this, qpn);
+  if (!queue || queue->open.empty()) return;
+  Open& message = queue->open.front();
   message.bytes = bytes;
   if (const u64 written = at_of(message.at, Station::CqeWritten);
       written != MessageTimes::kNever && unlocked * period > written && unlocked <= at)
     at_of(message.at, Station::Unlocked) = unlocked * period;
   at_of(message.at, Station::Taken) = at * period;
   log->sink_(message);
-  lane->open.pop_front();
+  queue->open.pop_front();
 }
 }  // namespace hca::testbench

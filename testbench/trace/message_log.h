@@ -83,7 +83,7 @@ class MessageLog {
     explicit Answer(u32 number) : psn(number) { at.fill(MessageTimes::kNever); }
   };
   // A queue pair of a client.
-  struct Lane {
+  struct Queue {
     u32 posted = 0;  // producer index of the last doorbell
     u32 cqn = 0;
     std::deque<Open> open;
@@ -97,9 +97,9 @@ class MessageLog {
     MessageLog* log = nullptr;
     unsigned number = 0;
     u64 period = 0;
-    std::vector<BlockOfPort> rows;        // by block of the hub and kind of event
-    std::vector<u64> arrived;             // by port: the last packet that arrived, ps
-    std::unordered_map<u32, Lane> lanes;  // by QPN
+    std::vector<BlockOfPort> rows;          // by block of the hub and kind of event
+    std::vector<u64> arrived;               // by port: the last packet that arrived, ps
+    std::unordered_map<u32, Queue> queues;  // by QPN
     // Node and QPN of the other end, by QPN.
     std::unordered_map<u32, std::pair<unsigned, u32>> peers;
     // By CQN: QPN and WQE index of the completions on their way to memory.
@@ -118,14 +118,14 @@ class MessageLog {
   void resolve(Chip& chip, u16 last);
   void take(Chip& chip, const engine::Event& event);
   void frame(unsigned receiver, u64 picoseconds, std::span<const u8> bytes);
-  Lane* lane_of(Chip& chip, u32 qpn);
-  Lane* peer_of(const Chip& chip, u32 qpn);
-  static Open* by_index(Lane& lane, u32 index);
-  static Open* by_psn(Lane& lane, u32 psn);
-  static Answer* answer(Lane& lane, u32 psn);
-  static void stamp(Lane* lane, u32 psn, Station station, u64 at);
-  static void stamp_answer(Lane* lane, u32 psn, Station station, u64 at);
-  static void complete(Lane& lane, Open& message, u64 at);
+  Queue* queue_of(Chip& chip, u32 qpn);
+  Queue* peer_of(const Chip& chip, u32 qpn);
+  static Open* by_index(Queue& queue, u32 index);
+  static Open* by_psn(Queue& queue, u32 psn);
+  static Answer* answer(Queue& queue, u32 psn);
+  static void stamp(Queue* queue, u32 psn, Station station, u64 at);
+  static void stamp_answer(Queue* queue, u32 psn, Station station, u64 at);
+  static void complete(Queue& queue, Open& message, u64 at);
 
   Testbed& testbed_;
   Sink sink_;

@@ -17,7 +17,7 @@ class PacketLadder {
   // `receiver`: the node; picoseconds there.
   void frame(unsigned receiver, u64 picoseconds, std::span<const u8> bytes);
   // A list of {"client_qpn", "server_qpn", "frames": [[ps, sender (0: the client), opcode, PSN,
-  // syndrome or null, bytes]]}, by lane and queue pair.
+  // syndrome or null, bytes]]}, by bundle and queue pair.
   nlohmann::json json() const;
 
  private:

@@ -42,8 +42,8 @@ std::optional<TraceFlows::Step> TraceFlows::by_psn(unsigned chip, u32 qpn, u32 p
 
 std::optional<std::pair<unsigned, u32>> TraceFlows::peer_of(unsigned chip, u32 qpn) {
   if (peers_.empty())
-    for (const auto& [key, lane] : testbed_.lanes())
-      for (const Endpoint& end : lane)
+    for (const auto& [key, bundle] : testbed_.bundles())
+      for (const Endpoint& end : bundle)
         for (std::size_t n = 0; n < end.qps.size(); ++n)
           peers_[{end.node, end.qps[n]->qpn}] = {end.peer->node, end.peer->qps[n]->qpn};
   const auto found = peers_.find({chip, qpn});

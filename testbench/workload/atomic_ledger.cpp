@@ -49,32 +49,32 @@ AtomicLedger::AtomicLedger(const Endpoint& end, const Traffic& traffic,
     : numbers_(std::move(numbers)),
       addresses_(traffic.atomic_addresses),
       random_(traffic.seed ^ u64{end.qp->qpn} << 32),
-      lanes_(traffic.qps) {
+      queues_(traffic.qps) {
   if (numbers_ || !traffic.has([](const OperationRow& r) { return r.is_atomic(); })) return;
   numbers_ = std::make_shared<AtomicNumbers>(end, traffic);
 }
 
 void AtomicLedger::post(SendWr& wr, u32 qp) {
-  Lane& lane = lanes_[qp];
+  Queue& queue = queues_[qp];
   const bool adds = wr.opcode == proto::WorkOpcode::FetchAdd;
   Posted p{addresses_ ? u32(random_.below(addresses_)) : adds ? 0 : 1 + qp};
   wr.remote_addr = numbers_->address(p.number), wr.rkey = numbers_->rkey();
   if (adds) {
     wr.compare_add = 1;
   } else {
-    p.expected = numbers_->base() + (addresses_ ? lane.least[p.number] : lane.swaps++);
+    p.expected = numbers_->base() + (addresses_ ? queue.least[p.number] : queue.swaps++);
     wr.compare_add = p.expected, wr.swap = p.expected + 1;
   }
-  lane.posted.push(p);
+  queue.posted.push(p);
 }
 
 std::optional<std::string> AtomicLedger::returned(Operation operation, u32 qp, u64 value) {
-  Lane& lane = lanes_[qp];
-  const Posted p = lane.posted.pop();
+  Queue& queue = queues_[qp];
+  const Posted p = queue.posted.pop();
   const bool swaps = operation == Operation::CompareSwap, changes = !swaps || value == p.expected;
   if (!changes && !addresses_)
     return fmt::format("returned {:#x}, the one before left {:#x}", value, p.expected);
-  u64& least = lane.least[p.number];
+  u64& least = queue.least[p.number];
   const u64 count = value - numbers_->base();
   if (count < least) return fmt::format("returned {:#x} after a larger value", value);
   least = count + changes;

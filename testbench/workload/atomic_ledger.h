@@ -57,7 +57,7 @@ class AtomicLedger {
     u32 number = 0;
     u64 expected = 0;  // of a CmpSwap
   };
-  struct Lane {
+  struct Queue {
     blocks::Ring<Posted> posted;
     u64 swaps = 0;                         // posted
     std::unordered_map<u32, u64> least{};  // by number: a value that it has at least
@@ -65,6 +65,6 @@ class AtomicLedger {
   std::shared_ptr<AtomicNumbers> numbers_;  // nullptr: there is no ATOMIC
   const u32 addresses_;
   engine::Random random_;
-  std::vector<Lane> lanes_;
+  std::vector<Queue> queues_;
 };
 }  // namespace hca::testbench

@@ -26,10 +26,10 @@ StreamSender::StreamSender(const Endpoint& end, const Traffic& traffic, Way way,
       traffic_(traffic),
       layout_(traffic),
       ledger_(end, traffic, std::move(numbers)),
-      lanes_(traffic.qps),
+      queues_(traffic.qps),
       random_(traffic.seed ^ 0x51ed270b),
       arrivals_(traffic.exponential, traffic.seed ^ 0xa5a5a5a5) {
-  for (Lane& lane : lanes_) lane.since.resize(traffic.depth);
+  for (Queue& queue : queues_) queue.since.resize(traffic.depth);
   if (traffic.keep_posts) posts_.reserve(traffic.messages);
   if (!traffic.has([](const OperationRow& r) { return r.is_read(); })) return;
   for (u32 qp = 0; qp < traffic.qps; ++qp)
@@ -66,9 +66,9 @@ Cycle StreamSender::wakes_at() const {
 }
 
 bool StreamSender::has_work(u32 qp) const {
-  const Lane& lane = lanes_[qp];
-  if (lane.posted - lane.completed >= traffic_.depth) return false;
-  return traffic_.is_open() ? !lane.waiting.empty() : lane.posted < traffic_.messages_on(qp);
+  const Queue& queue = queues_[qp];
+  if (queue.posted - queue.completed >= traffic_.depth) return false;
+  return traffic_.is_open() ? !queue.waiting.empty() : queue.posted < traffic_.messages_on(qp);
 }
 
 // The next queue pair that fits: in turn, or from a random one on.
@@ -89,18 +89,18 @@ void StreamSender::admit(u64 until) {
   const u64 offered = planned_ + dropped_;
   u64 last = 0;
   while (planned_ < traffic_.messages && arrivals_.next() <= until) {
-    const auto left = [&](u32 q) { return lanes_[q].planned < traffic_.messages_on(q); };
+    const auto left = [&](u32 q) { return queues_[q].planned < traffic_.messages_on(q); };
     const u32 qp = *choose(next_plan_, left);
-    Lane& lane = lanes_[qp];
+    Queue& queue = queues_[qp];
     // One without a byte takes the time of one byte: time must pass.
-    const u64 bits = u64{std::max(traffic_.message(qp, lane.planned).bytes, 1u)} * 8;
+    const u64 bits = u64{std::max(traffic_.message(qp, queue.planned).bytes, 1u)} * 8;
     last = arrivals_.next();
     if (waiting_ == traffic_.queue) {
       ++dropped_;
     } else {
-      lane.waiting.push_back(arrivals_.next());
+      queue.waiting.push_back(arrivals_.next());
       queued_most_ = std::max(queued_most_, ++waiting_);
-      ++lane.planned, ++planned_;
+      ++queue.planned, ++planned_;
     }
     if (traffic_.messages_per_second)
       arrivals_.advance(engine::kPicosecondsPerSecond, traffic_.messages_per_second);
@@ -127,14 +127,14 @@ u32 StreamSender::post_list(u32 qp, Cycle now) {
     checker.fail(
         traffic_.operation,
         fmt::format("post_send of {} gives error {}",
-                    checker.name(qp, lanes_[qp].posted - requests_.size() + posted), int(error)));
+                    checker.name(qp, queues_[qp].posted - requests_.size() + posted), int(error)));
   return u32(requests_.size());
 }
 
 // The next message of a queue pair becomes the next work request of the list.
 void StreamSender::prepare(u32 qp, Cycle now) {
-  Lane& lane = lanes_[qp];
-  const u64 k = lane.posted++;
+  Queue& queue = queues_[qp];
+  const u64 k = queue.posted++;
   const Message m = traffic_.message(qp, k);
   const bool fetches = m.row().fetches();
   const Mr& mr = fetches ? end_.fetch_mr : end_.send_mr;
@@ -150,9 +150,9 @@ void StreamSender::prepare(u32 qp, Cycle now) {
     pieces_.emplace_back(sge, m.row().is_atomic() ? 1 : traffic_.sges);
   SendWr& wr = requests_.emplace_back(work_request(end_, traffic_, qp, k, pieces_.back().list()));
   if (m.row().is_atomic()) ledger_.post(wr, qp);
-  u64& since = lane.since[k % traffic_.depth];
+  u64& since = queue.since[k % traffic_.depth];
   if (traffic_.is_open())
-    since = lane.waiting.front(), lane.waiting.pop_front(), --waiting_;
+    since = queue.waiting.front(), queue.waiting.pop_front(), --waiting_;
   else
     since = (now - first_post_) * end_.period, ++planned_;
   if (traffic_.keep_posts) posts_.push_back(now);
@@ -165,12 +165,12 @@ Cycle StreamSender::poll(Cycle now) {
   for (u32 i = 0; i < found; ++i) {
     if (!checker.check(wcs[i])) continue;
     const u32 qp = wcs[i].qp_num - end_.qp->qpn;
-    Lane& lane = lanes_[qp];
-    lane.last_completion = now;
+    Queue& queue = queues_[qp];
+    queue.last_completion = now;
     if (const u64 next = next_signaled(qp); wcs[i].wr_id != next)
       checker.fail(fmt::format("{} completes, expected is {}", checker.name(qp, wcs[i].wr_id),
                                checker.name(qp, next)));
-    for (; lane.completed <= wcs[i].wr_id; ++lane.completed) complete(qp, lane.completed, now);
+    for (; queue.completed <= wcs[i].wr_id; ++queue.completed) complete(qp, queue.completed, now);
   }
   if (!found) return finished() ? 0 : found_nothing(end_, traffic_, *end_.send_cq);
   last_completion_ = now;
@@ -178,7 +178,7 @@ Cycle StreamSender::poll(Cycle now) {
 }
 
 u64 StreamSender::next_signaled(u32 qp) const {
-  const u64 done = lanes_[qp].completed;
+  const u64 done = queues_[qp].completed;
   return std::min(done - done % traffic_.signal_every + traffic_.signal_every,
                   traffic_.messages_on(qp)) -
          1;
@@ -188,7 +188,7 @@ void StreamSender::complete(u32 qp, u64 k, Cycle now) {
   const Message m = traffic_.message(qp, k);
   ++completed_, --in_flight_, bytes_completed_ += m.bytes;
   end_.cpu->completed(now, end_.qps[qp]->qpn, m.bytes);
-  latencies_.add((now - first_post_) * end_.period - lanes_[qp].since[k % traffic_.depth]);
+  latencies_.add((now - first_post_) * end_.period - queues_[qp].since[k % traffic_.depth]);
   // A FLUSH, or a WRITE without a byte and without a receive, shows nowhere else.
   if (!m.row().fetches() && !m.lands() && !m.takes_receive()) checker.check(true, qp, k, "");
   if (!m.row().fetches()) return;
@@ -210,19 +210,19 @@ StreamReceiver::StreamReceiver(const Endpoint& end, const Traffic& traffic, Way 
     : checker(way == Way::ToServer ? "server" : "client", traffic, way),
       end_(end),
       traffic_(traffic),
-      lanes_(traffic.qps),
+      queues_(traffic.qps),
       takes_receives_(traffic.has([](const OperationRow& r) { return r.takes_receive; })),
       poster_(end_, traffic_) {
   for (u32 qp = 0; qp < traffic.qps; ++qp) {
-    if (traffic.may_lose) lanes_[qp].seen.resize(traffic.messages_on(qp));
-    lanes_[qp].receives = traffic.count(qp, [](const Message& m) { return m.takes_receive(); });
+    if (traffic.may_lose) queues_[qp].seen.resize(traffic.messages_on(qp));
+    queues_[qp].receives = traffic.count(qp, [](const Message& m) { return m.takes_receive(); });
     expected_ += traffic.count(qp, [](const Message& m) { return m.takes_receive() || m.lands(); });
   }
   if (traffic.has([](const OperationRow& r) { return r.writes; }))
     watch_ = std::make_unique<WriteWatch>(end_, traffic_, checker);
   if (takes_receives_) post_receives(end_, traffic_);
   if (!end_.srq) return;
-  for (const Lane& lane : lanes_) shared_left_ += lane.receives;
+  for (const Queue& queue : queues_) shared_left_ += queue.receives;
   in_use_.assign(std::min<u64>(shared_left_, u64{traffic.qps} * traffic.receive_depth), true);
   shared_left_ -= in_use_.size();
 }
@@ -247,7 +247,7 @@ void StreamReceiver::check_end() {
 
 template <class Fits>
 std::optional<u64> StreamReceiver::find_message(u32 qp, u64 from, Fits&& fits) const {
-  const u64 messages = lanes_[qp].seen.size();
+  const u64 messages = queues_[qp].seen.size();
   for (u64 i = 0; i < messages; ++i)
     if (const u64 k = (from + i) % messages; fits(k)) return k;
   return std::nullopt;
@@ -257,7 +257,7 @@ std::optional<u64> StreamReceiver::find_message(u32 qp, u64 from, Fits&& fits) c
 // lost, some come late. Of an SRQ the WQE of a message that was begun and not ended ends too
 // (G9.2).
 std::optional<u64> StreamReceiver::identify(const Wc& wc, u32 qp, u64 slot) {
-  Lane& lane = lanes_[qp];
+  Queue& queue = queues_[qp];
   const SgeList sge =
       end_.srq ? shared_buffer(end_, traffic_, slot) : receive_buffer(end_, traffic_, qp, slot);
   const auto is_it = [&](u64 k) {
@@ -274,10 +274,10 @@ std::optional<u64> StreamReceiver::identify(const Wc& wc, u32 qp, u64 slot) {
   } else if (!checker.check(wc, "receive WQE")) {
     return std::nullopt;
   } else if (const auto found =
-                 find_message(qp, lane.next, [&](u64 k) { return !lane.seen[k] && is_it(k); })) {
-    lane.seen[*found] = true;
+                 find_message(qp, queue.next, [&](u64 k) { return !queue.seen[k] && is_it(k); })) {
+    queue.seen[*found] = true;
     return found;
-  } else if (!find_message(qp, lane.next, is_it)) {
+  } else if (!find_message(qp, queue.next, is_it)) {
     checker.fail(fmt::format("{} bytes arrived that were not sent", wc.byte_len));
     return std::nullopt;
   } else {
@@ -301,15 +301,15 @@ void StreamReceiver::post_again(u32 qp, u64 slot) {
 // Messages of a queue pair arrive in order, so its receive WQEs are used in order.
 void StreamReceiver::take(const Wc& wc) {
   const u32 qp = wc.qp_num - end_.qp->qpn;
-  Lane& lane = lanes_[qp];
+  Queue& queue = queues_[qp];
   // In their order: what is lost takes none, or gives it back (G14.4). Behind `receives` only some
   // are posted again.
-  const u64 next = lane.received % traffic_.receive_depth;
+  const u64 next = queue.received % traffic_.receive_depth;
   const u64 slot = end_.srq || traffic_.may_lose ? wc.wr_id : next;
-  if (!end_.srq && lane.received < lane.receives && wc.wr_id != next)
+  if (!end_.srq && queue.received < queue.receives && wc.wr_id != next)
     return checker.fail(
         fmt::format("receive {} of QP {:#x} completed, the next is {}", wc.wr_id, wc.qp_num, next));
-  ++lane.received;
+  ++queue.received;
   if (end_.srq) {
     if (slot >= in_use_.size() || !in_use_[slot])
       return checker.fail(fmt::format("receive {} completed, which was not posted", slot));
@@ -320,10 +320,10 @@ void StreamReceiver::take(const Wc& wc) {
   if (traffic_.may_lose) {
     const auto found = identify(wc, qp, slot);
     if (!found) return;
-    lane.next = *found;
+    queue.next = *found;
   }
-  while (!traffic_.message(qp, lane.next).row().takes_receive) ++lane.next;
-  const u64 k = lane.next++;
+  while (!traffic_.message(qp, queue.next).row().takes_receive) ++queue.next;
+  const u64 k = queue.next++;
   const Message m = traffic_.message(qp, k);
   const auto fail = [&](const std::string& sentence) {
     checker.fail(m.operation, checker.name(qp, k) + ": " + sentence);
@@ -344,7 +344,7 @@ void StreamReceiver::take(const Wc& wc) {
     checker.check(true, qp, k, "");
   ++received_;
   const bool more =
-      end_.srq ? shared_left_ != 0 : lane.received + traffic_.receive_depth <= lane.receives;
+      end_.srq ? shared_left_ != 0 : queue.received + traffic_.receive_depth <= queue.receives;
   if (!more) return poster_.post_late();
   if (end_.srq) --shared_left_;
   post_again(qp, slot);

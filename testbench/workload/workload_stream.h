@@ -33,7 +33,7 @@ class StreamSender : public Program {
   u64 bytes_completed() const { return bytes_completed_; }
   Cycle first_post() const { return first_post_; }  // open loop: when the plan begins
   Cycle last_completion() const { return last_completion_; }
-  Cycle last_completion(u32 qp) const { return lanes_[qp].last_completion; }
+  Cycle last_completion(u32 qp) const { return queues_[qp].last_completion; }
   const std::vector<Cycle>& posts() const { return posts_; }
   // From the post, open loop: from the planned time, to the completion that the program takes; ps.
   const engine::Histogram& latencies() const { return latencies_; }
@@ -42,7 +42,7 @@ class StreamSender : public Program {
   Checker checker;
 
  private:
-  struct Lane {
+  struct Queue {
     u64 planned = 0, posted = 0, completed = 0;
     Cycle last_completion = 0;
     std::deque<u64> waiting;  // planned times, ps
@@ -63,7 +63,7 @@ class StreamSender : public Program {
   const Traffic& traffic_;
   Layout layout_;
   AtomicLedger ledger_;
-  std::vector<Lane> lanes_;
+  std::vector<Queue> queues_;
   std::vector<SendWr> requests_;  // of the list that is being posted
   std::vector<Pieces> pieces_;
   engine::Random random_;
@@ -109,12 +109,12 @@ class StreamReceiver : public Program {
   Endpoint end_;
   const Traffic& traffic_;
   std::unique_ptr<WriteWatch> watch_;
-  struct Lane {
+  struct Queue {
     u64 next = 0;  // message
     u64 received = 0, receives = 0;
     std::vector<bool> seen;  // of an unreliable service, by message
   };
-  std::vector<Lane> lanes_;
+  std::vector<Queue> queues_;
   bool takes_receives_;
   ReceivePoster poster_;
   std::vector<bool> in_use_;  // slots of the SRQ

@@ -9,17 +9,17 @@ namespace hca::blocks {
 using namespace proto;
 
 void Completion::tick() {
-  if (bells_in.can_pop() && ports.events_out->can_push()) ring(bells_in.pop());
+  if (bells_in.can_pop() && outputs.events_out->can_push()) ring(bells_in.pop());
   if (!faults_.empty()) push_fault();
-  if (written_in.can_pop() && ports.events_out->can_push()) count(written_in.pop());
+  if (written_in.can_pop() && outputs.events_out->can_push()) count(written_in.pop());
   if (!late_events_.empty()) raise_late();
-  if (changed_in.can_pop() && ports.events_out->can_push()) notify(changed_in.pop());
+  if (changed_in.can_pop() && outputs.events_out->can_push()) notify(changed_in.pop());
   if (periods_.may_be_due(now())) [[unlikely]]
     end_period();
   const bool any = completions_in[0].can_pop() || completions_in[1].can_pop();
   if (!any) return;
   if (now() < next_) return wake_at(next_);
-  if (!buffers.available() || !ports.dma_out->can_push()) return;
+  if (!buffers.available() || !outputs.dma_out->can_push()) return;
   const unsigned i = completions_in[next_input_].can_pop() ? next_input_ : 1 - next_input_;
   next_input_ = 1 - i;
   next_ = now() + config_.interval;
@@ -43,7 +43,7 @@ void Completion::write(const Completed& c) {
   buffers.take();
   cq_of_[slot] = c.cqn, solicits_[slot] = is_solicited(c.cqe);
   const Cycle leaves = now() + config_.latency;
-  ports.dma_out->start(1, config_.latency - 1)
+  outputs.dma_out->start(1, config_.latency - 1)
       .set_write(place.address, cqes_[slot].data(), kCqeBytes, &cqes_[slot], false, leaves, leaves);
   ++counters.cqes;
   probe.event(now() + config_.latency, Step::Passed, c.cqe.qpn, c.cqe.wqe_index, u64(c.cqe.opcode));
@@ -73,15 +73,15 @@ void Completion::overflow(CqResult result, const Completed& c) {
 }
 
 void Completion::push_fault() {
-  if (!ports.faults_out->can_push()) return;
-  ports.faults_out->push(faults_.pop());
-  if (!faults_.empty()) ports.faults_out->wake_when_free();
+  if (!outputs.faults_out->can_push()) return;
+  outputs.faults_out->push(faults_.pop());
+  if (!faults_.empty()) outputs.faults_out->wake_when_free();
 }
 
 void Completion::raise_late() {
   const LateEvent& first = late_events_.front();
-  if (s32(in_memory_.seen(now()) - first.behind) < 0 || !ports.events_out->can_push()) return;
-  ports.events_out->push(EventNote{kAsyncEq, first.event});
+  if (s32(in_memory_.seen(now()) - first.behind) < 0 || !outputs.events_out->can_push()) return;
+  outputs.events_out->push(EventNote{kAsyncEq, first.event});
   late_events_.drop();
   if (!late_events_.empty()) wake_at(now() + 1);
 }
@@ -131,7 +131,7 @@ void Completion::watch(u32 cqn) {
 }
 
 [[gnu::cold]] void Completion::end_period() {
-  if (!ports.events_out->can_push()) return;
+  if (!outputs.events_out->can_push()) return;
   Cycle again = engine::kNever;
   const u32 cqn = periods_.due(now(), again);
   if (again != engine::kNever) wake_at(std::max(again, now() + 1));
@@ -145,7 +145,7 @@ device::CqTime Completion::time_of(const device::EventRing& cq) const {
 
 void Completion::raise(u32 cqn) {
   ++counters.events;
-  ports.events_out->push(EventNote{cqs_[cqn].eqn, {EventType::Completion, cqn}});
+  outputs.events_out->push(EventNote{cqs_[cqn].eqn, {EventType::Completion, cqn}});
 }
 
 Dma::Client Completion::client() {

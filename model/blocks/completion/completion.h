@@ -28,7 +28,7 @@ struct CompletionCounters {
 // doorbell that would raise it without.
 class Completion : public engine::Block {
  public:
-  struct Ports {
+  struct Outputs {
     DmaLink* dma_out = nullptr;
     EventLink* events_out = nullptr;
     FaultLink* faults_out = nullptr;
@@ -47,7 +47,7 @@ class Completion : public engine::Block {
   engine::Link<u32, 64> written_in{64};  // by dma: a CQE of this CQ is in memory
   engine::Link<u32, 2> changed_in{2};    // by command: this CQ changed or went
   engine::Budget buffers;
-  Ports ports;
+  Outputs outputs;
   CompletionCounters counters;
   StandIn<CompletionItem>* stand_in = nullptr;
   engine::Probe probe;

@@ -5,12 +5,12 @@ namespace hca::blocks {
 void Event::tick() {
   if (bells_in.can_pop()) notify(ring_eq(eqs_, vectors_, bells_in.pop()));
   if (!messages_.empty()) {
-    if (!buffers.available() || !ports.dma_out->can_push()) return;
+    if (!buffers.available() || !outputs.dma_out->can_push()) return;
     return send_message();
   }
   if (!events_in[0].can_pop() && !events_in[1].can_pop()) return;
   if (now() < next_) return wake_at(next_);
-  if (!buffers.available() || !ports.dma_out->can_push()) return;
+  if (!buffers.available() || !outputs.dma_out->can_push()) return;
   next_ = now() + config_.interval;
   EventLink& link = events_in[events_in[0].can_pop() ? 0 : 1];
   take(link.pop());
@@ -50,7 +50,7 @@ void Event::push(u64 address, const std::array<u8, proto::kEqeBytes>& bytes, u32
   buffer = bytes;
   buffers.take();
   const Cycle leaves = now() + config_.latency;
-  ports.dma_out->start(1, config_.latency - 1)
+  outputs.dma_out->start(1, config_.latency - 1)
       .set_write(address, buffer.data(), count, nullptr, false, leaves, leaves);
 }
 }  // namespace hca::blocks

@@ -24,7 +24,7 @@ struct EventCounters {
 class Event : public engine::Block {
  public:
   static constexpr u32 kBuffers = 16;
-  struct Ports {
+  struct Outputs {
     DmaLink* dma_out = nullptr;
   };
   Event(const EventConfig& config, device::Contexts& contexts)
@@ -37,7 +37,7 @@ class Event : public engine::Block {
   std::array<EventLink, 2> events_in{EventLink{4}, EventLink{4}};  // completion, command
   EqBellLink bells_in{4};
   engine::Budget buffers;
-  Ports ports;
+  Outputs outputs;
   EventCounters counters;
   engine::Probe probe;
   engine::Waker dma;

@@ -232,15 +232,15 @@ void ContextCache::answer() {
 }
 
 void ContextCache::ask_memory() {
-  if (requests_.empty() || !ports.dma_out->can_push()) return;
+  if (requests_.empty() || !outputs.dma_out->can_push()) return;
   const Request r = requests_.pop();
   if (r.image)
-    ports.dma_out->start().set_write(r.address, r.image->bytes.data(), r.bytes, r.image, false,
-                                     now() + 1, now() + 1);
+    outputs.dma_out->start().set_write(r.address, r.image->bytes.data(), r.bytes, r.image, false,
+                                       now() + 1, now() + 1);
   else
-    ports.dma_out->start().set_read(r.address, misses_[r.miss].bytes.data(), r.bytes,
-                                    &misses_[r.miss]);
-  if (!requests_.empty()) ports.dma_out->wake_when_free();
+    outputs.dma_out->start().set_read(r.address, misses_[r.miss].bytes.data(), r.bytes,
+                                      &misses_[r.miss]);
+  if (!requests_.empty()) outputs.dma_out->wake_when_free();
 }
 
 Dma::Client ContextCache::client() {

@@ -51,7 +51,7 @@ class ContextCache : public engine::Block {
     Ring<u32> answers_;
     Cycle waits_since_ = engine::kNever;  // the first look-up, for room
   };
-  struct Ports {
+  struct Outputs {
     DmaLink* dma_out = nullptr;
   };
   // `log_page`: of regions without a page list. Throws as check_caches().
@@ -59,7 +59,7 @@ class ContextCache : public engine::Block {
 
   std::deque<Client> clients;
   engine::Link<u32, 256> arrived_in;  // by dma: the entry of this miss is here
-  Ports ports;
+  Outputs outputs;
   engine::Waker dma;
   engine::Probe probe;
 

@@ -125,7 +125,7 @@ void LinkControl::take(Packet* p, Cycle taken) {
     counters.most_bytes = std::max<u64>(counters.most_bytes, lane.used);
     watch(p->lane);
   }
-  ports.frames_out->deliver(std::max(taken, now() + 1), arrivals_++, p);
+  outputs.frames_out->deliver(std::max(taken, now() + 1), arrivals_++, p);
 }
 
 void LinkControl::release(const FreedRoom& freed) {
@@ -188,7 +188,7 @@ void LinkControl::send() {
   for (unsigned i = 0; i < kAllLanes; ++i)
     if (waiting_ >> i & 1 && may_send(lanes_[i])) ready |= 1u << i;
   if (!ready == (held_since_ == kNever)) hold(!ready);
-  if (!ready || !ports.packets_out->can_push()) return;
+  if (!ready || !outputs.packets_out->can_push()) return;
   const bool management = ready >> kManagement & 1;
   const unsigned i = management ? kManagement : arbiter_.pick(ready);
   Lane& lane = lanes_[i];
@@ -203,8 +203,8 @@ void LinkControl::send() {
   if (is(FlowControl::Credits) && remind_at_ == kNever)
     remind_at_ = now() + rate_.cycles_for(kCreditSymbols * 4), wake_at(remind_at_);
   if (!lane.waits()) waiting_ &= ~(1u << i);
-  ports.packets_out->push(p);
-  if (waiting_) ports.packets_out->wake_when_free();
+  outputs.packets_out->push(p);
+  if (waiting_) outputs.packets_out->wake_when_free();
 }
 
 void LinkControl::hear(const Packet& p) {
@@ -236,7 +236,7 @@ void LinkControl::remind() {
 
 // One frame, when port_transmit has room for it.
 void LinkControl::tell() {
-  if (!ports.control_out->can_push()) return;
+  if (!outputs.control_out->can_push()) return;
   Packet* p = pool_.take();
   p->is_control = true, p->is_request = p->tells_sent = false, p->buffers = nullptr;
   p->port = port_, p->qpn = 0, p->psn = 0;
@@ -244,8 +244,8 @@ void LinkControl::tell() {
   p->frame_bytes = write(p->frame());
   ++counters.told;
   probe.event(now(), Step::Passed, 0, stopped_, counters.told);
-  ports.control_out->push(p);
-  if (changed_) ports.control_out->wake_when_free();
+  outputs.control_out->push(p);
+  if (changed_) outputs.control_out->wake_when_free();
   if (stopped_ && remind_at_ == kNever)
     remind_at_ = now() + rate_.cycles_for(u64{config_.quanta} * kQuantumBits / 8 / 2),
     wake_at(remind_at_);

@@ -45,12 +45,12 @@ class LinkControl : public engine::Block {
   engine::Mailbox<FreedRoom> freed_in;       // from port_receive
   PacketLink requests_in, not_read_in;       // of both the one that was seen first
   PacketLink replies_in{16};
-  struct Ports {
+  struct Outputs {
     engine::Mailbox<Packet*>* frames_out = nullptr;  // to port_receive, or its gate
     PacketLink* packets_out = nullptr;               // to port_transmit
     PacketLink* control_out = nullptr;
   };
-  Ports ports;
+  Outputs outputs;
   LinkControlCounters counters;
   engine::Probe probe;
 

@@ -105,7 +105,7 @@ class PortTransmit : public engine::Block {
 // follow one a cycle, and what arrives behind it after them.
 class PortReceive : public engine::Block {
  public:
-  struct Ports {
+  struct Outputs {
     PacketLink* requests_out = nullptr;    // to responder_execute
     AckLink* acks_out = nullptr;           // to requester
     ReplyLink* cnps_out = nullptr;         // to responder_reply
@@ -133,7 +133,7 @@ class PortReceive : public engine::Block {
   engine::Mailbox<Packet*> packets_in;
   engine::Mailbox<Packet*>* arrivals_out = &packets_in;  // this, or what leads there
   ReceiveBellLink bells_in{8};
-  Ports ports;
+  Outputs outputs;
   const PortStandIns* stand_ins = nullptr;
   LinkControl* control = nullptr;  // in front of it, if there is one
   engine::Probe probe, icrc_probe;

@@ -43,7 +43,7 @@ inline Cycle PortReceive::taken_at(const Packet& p) const {
 
 // Doorbells, events, copies of datagrams. True: there was a copy, and packets wait.
 [[gnu::noinline]] bool PortReceive::serve_beside() {
-  if (bells_in.can_pop() && ports.bells_out->can_push()) ring(bells_in.pop());
+  if (bells_in.can_pop() && outputs.bells_out->can_push()) ring(bells_in.pop());
   if (!events_.empty()) push_event();
   const bool copies = !copies_.empty();
   if (copies) forward_copy();
@@ -56,7 +56,8 @@ inline Cycle PortReceive::taken_at(const Packet& p) const {
   if (pending_ && serve_beside()) [[unlikely]]
     return;
   if (!packets_in.can_pop()) return;
-  if (!ports.requests_out->can_push() || !ports.acks_out->can_push() || !ports.cnps_out->can_push())
+  if (!outputs.requests_out->can_push() || !outputs.acks_out->can_push() ||
+      !outputs.cnps_out->can_push())
     return;
   // A stored frame went through the ICRC unit as it came, if the unit can keep up.
   const bool stored = config_.rx_forward == RxForward::Store && !slow_;
@@ -84,7 +85,7 @@ inline void PortReceive::receive(Packet* p, Cycle checked) {
 [[gnu::cold]] void PortReceive::answer_congestion(const Packet& p, const QpConfig& qp) {
   const bool has_path = qp.service != Service::Ud;
   if (const Cycle at = has_path ? congestion_.notify(p, p.last) : kNever; at != kNever)
-    ports.cnps_out->push(Reply{.qpn = p.qpn, .cnp = true}, 1, at - now() - 1);
+    outputs.cnps_out->push(Reply{.qpn = p.qpn, .cnp = true}, 1, at - now() - 1);
 }
 
 inline bool PortReceive::frame_good(Packet& p, Cycle checked) {
@@ -136,19 +137,19 @@ inline void PortReceive::route(Packet* p, const QpConfig& qp, Cycle checked) {
     // A WQE of an SRQ cannot be put back: responder_execute ends it (G9.2).
     if (silent && !uses_srq(qp)) [[unlikely]]
       return PacketPool::give_back(p);
-    return ports.requests_out->push(p, 1, at - now() - 1);
+    return outputs.requests_out->push(p, 1, at - now() - 1);
   }
   Acknowledgement a;
   const Cycle at = response_.check(*p, p->last, a);
   if (draws_cnp(p->frame(), p->parsed) && at != kNever) [[unlikely]]
     answer_congestion(*p, qp);
-  if (at != kNever) ports.acks_out->push(a, 1, at - now() - 1);
+  if (at != kNever) outputs.acks_out->push(a, 1, at - now() - 1);
   if (!a.packet) PacketPool::give_back(p);
 }
 
 // A copy of a multicast datagram, when its turn has come.
 [[gnu::cold]] void PortReceive::forward_copy() {
-  if (!ports.requests_out->can_push() || !ports.acks_out->can_push()) return;
+  if (!outputs.requests_out->can_push() || !outputs.acks_out->can_push()) return;
   const Copy copy = copies_.pop();
   route(copy.packet, contexts_.qps[copy.packet->qpn], std::max(copy.checked, now()));
   wake_at(now() + 1);
@@ -162,17 +163,18 @@ inline void PortReceive::route(Packet* p, const QpConfig& qp, Cycle checked) {
 
 // COMM_EST and SRQ_LIMIT_REACHED, by `command`.
 [[gnu::cold]] void PortReceive::push_event() {
-  if (!ports.events_out->can_push()) return;
+  if (!outputs.events_out->can_push()) return;
   const Event event = events_.pop();
-  ports.events_out->push({.qpn = event.object, .raise = true, .event = event.type, .fails = false});
-  if (!events_.empty()) ports.events_out->wake_when_free();
+  outputs.events_out->push(
+      {.qpn = event.object, .raise = true, .event = event.type, .fails = false});
+  if (!events_.empty()) outputs.events_out->wake_when_free();
 }
 
 [[gnu::noinline]] void PortReceive::ring(const ReceiveBell& bell) {
   if (bell.shared) return ring_shared(bell);
   const QpConfig* qp = contexts_.find_qp(bell.qpn);
   if (!qp || !has_receive_queue(*qp)) return;
-  ports.bells_out->push(ReceiveBell{bell.qpn, responder_.post(bell.qpn, u16(bell.posted))});
+  outputs.bells_out->push(ReceiveBell{bell.qpn, responder_.post(bell.qpn, u16(bell.posted))});
 }
 
 // SRQ-10: to one that has failed, too.

@@ -14,36 +14,36 @@ bool is_ack(const Reply& r) {
 }  // namespace
 
 void ResponderReply::tick() {
-  if (ports_ > 1) [[unlikely]]
+  if (port_count_ > 1) [[unlikely]]
     return tick_several();
-  Side& only = sides[0];
+  Port& only = ports[0];
   take(only);
   if (send(only) && !only.waiting.empty()) wake_at(next_);
   if (takes_more(only)) wake_at(now() + 1);
 }
 
 void ResponderReply::tick_several() {
-  for (Side& side : sides) take(side);
-  const bool sent = serve_in_turn(ports_, turn_, [&](unsigned i) { return send(sides[i]); });
-  if (sent && !(sides[0].waiting.empty() && sides[1].waiting.empty())) wake_at(next_);
-  if (takes_more(sides[0]) || takes_more(sides[1])) wake_at(now() + 1);
+  for (Port& port : ports) take(port);
+  const bool sent = serve_in_turn(port_count_, turn_, [&](unsigned i) { return send(ports[i]); });
+  if (sent && !(ports[0].waiting.empty() && ports[1].waiting.empty())) wake_at(next_);
+  if (takes_more(ports[0]) || takes_more(ports[1])) wake_at(now() + 1);
 }
 
-void ResponderReply::take(Side& side) {
-  if (!has_room(side)) return;
-  ReplyLink& from = side.replies_in.can_pop() ? side.replies_in : side.cnps_in;
+void ResponderReply::take(Port& port) {
+  if (!has_room(port)) return;
+  ReplyLink& from = port.replies_in.can_pop() ? port.replies_in : port.cnps_in;
   if (!from.can_pop()) return;
-  queue(side.waiting, from.front());
+  queue(port.waiting, from.front());
   from.drop();
 }
 
 // False: there is nothing, or no room for it, or the last one was less than an interval ago.
-bool ResponderReply::send(Side& side) {
-  if (side.waiting.empty()) return false;
+bool ResponderReply::send(Port& port) {
+  if (port.waiting.empty()) return false;
   if (now() < next_) return wake_at(next_), false;
-  if (!side.packets_out->can_push()) return false;
-  send(side, side.waiting.front());
-  side.waiting.drop();
+  if (!port.packets_out->can_push()) return false;
+  send(port, port.waiting.front());
+  port.waiting.drop();
   return true;
 }
 
@@ -59,10 +59,10 @@ void ResponderReply::queue(Ring<Reply>& waiting, const Reply& reply) {
   waiting.add() = reply;
 }
 
-void ResponderReply::send(Side& side, const Reply& reply) {
+void ResponderReply::send(Port& port, const Reply& reply) {
   next_ = now() + config_.interval;
   const QpConfig* qp = contexts_.find_qp(reply.qpn);
-  const bool moved = ports_ > 1 && qp && &side != &sides[port_of(*qp)];  // by a reset
+  const bool moved = port_count_ > 1 && qp && &port != &ports[port_of(*qp)];  // by a reset
   if (!qp || qp->state == QpState::Reset || qp->state == QpState::Init || moved ||
       !names_partition(*qp))
     return drop(reply);
@@ -71,8 +71,8 @@ void ResponderReply::send(Side& side, const Reply& reply) {
     ++counters.responses;
   else
     p = build(reply, *qp);
-  p->port = u8(&side == &sides[0] ? 0 : 1);
-  side.packets_out->push(p, 1, config_.latency - 1);
+  p->port = u8(&port == &ports[0] ? 0 : 1);
+  port.packets_out->push(p, 1, config_.latency - 1);
   probe.event(now() + config_.latency, Step::Passed, reply.qpn, reply.psn, reply.syndrome);
 }
 

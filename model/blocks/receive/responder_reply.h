@@ -22,7 +22,7 @@ struct ResponderReplyCounters {
 class ResponderReply : public engine::Block {
  public:
   // Of each port.
-  struct Side {
+  struct Port {
     ReplyLink replies_in{8};
     ReplyLink cnps_in{8};
     PacketLink* packets_out = nullptr;
@@ -30,9 +30,9 @@ class ResponderReply : public engine::Block {
   };
   ResponderReply(const ResponderReplyConfig& config, const device::Contexts& contexts,
                  unsigned count = 1)
-      : config_(config), contexts_(contexts), ports_(count) {}
+      : config_(config), contexts_(contexts), port_count_(count) {}
 
-  PerPort<Side> sides;
+  PerPort<Port> ports;
   ResponderReplyCounters counters;
   engine::Probe probe;
 
@@ -40,14 +40,14 @@ class ResponderReply : public engine::Block {
 
  private:
   void tick_several();
-  bool has_room(const Side& side) const { return side.waiting.size() < config_.depth; }
-  bool takes_more(const Side& side) const {
-    return has_room(side) && (side.replies_in.can_pop() || side.cnps_in.can_pop());
+  bool has_room(const Port& port) const { return port.waiting.size() < config_.depth; }
+  bool takes_more(const Port& port) const {
+    return has_room(port) && (port.replies_in.can_pop() || port.cnps_in.can_pop());
   }
-  void take(Side& side);
+  void take(Port& port);
   void queue(Ring<Reply>& waiting, const Reply& reply);
-  bool send(Side& side);
-  void send(Side& side, const Reply& reply);
+  bool send(Port& port);
+  void send(Port& port, const Reply& reply);
   void drop(const Reply& reply);
   Packet* build(const Reply& reply, const proto::QpConfig& qp);
   void build_ack(Packet& p, const proto::QpConfig& qp, const Reply& reply);
@@ -57,7 +57,7 @@ class ResponderReply : public engine::Block {
   const device::Contexts& contexts_;
   PacketPool pool_;
   ByQp<proto::RepeatedHeaders> acks_;  // of ACKs with BECN 0: PSN and AETH are written into them
-  const unsigned ports_;
+  const unsigned port_count_;
   unsigned turn_ = 0;  // the port that is asked first
   Cycle next_ = 0;
 };

@@ -54,7 +54,8 @@ bool Doorbell::pass(u32 offset, u64 value) {
     case BarOffset::PushBuffer: {
       const auto bell = queue_bell(bytes);
       const bool push = BarOffset(offset) == BarOffset::PushBuffer;
-      if (!to(ports.send_out, SendBell{bell.qpn, bell.producer, push ? pushed_.front() : nullptr}))
+      if (!to(outputs.send_out,
+              SendBell{bell.qpn, bell.producer, push ? pushed_.front() : nullptr}))
         return false;
       if (push) pushed_.pop(), ++counters.pushed;
       probe.event(now() + config_.latency, Step::Passed, bell.qpn, bell.producer);
@@ -63,20 +64,20 @@ bool Doorbell::pass(u32 offset, u64 value) {
     case BarOffset::ReceiveDoorbell: {
       const auto bell = queue_bell(bytes);
       const proto::QpConfig* qp = contexts_.find_qp(bell.qpn);
-      return to(ports.receive_out[qp ? port_of(*qp) : 0], ReceiveBell{bell.qpn, bell.producer});
+      return to(outputs.receive_out[qp ? port_of(*qp) : 0], ReceiveBell{bell.qpn, bell.producer});
     }
     case BarOffset::SharedDoorbell: {
       const auto bell = queue_bell(bytes);
       const proto::SharedQueue* srq = contexts_.find_srq(bell.qpn);
-      return to(ports.receive_out[srq ? srq->port - 1 : 0],
+      return to(outputs.receive_out[srq ? srq->port - 1 : 0],
                 ReceiveBell{bell.qpn, bell.producer, true});
     }
     case BarOffset::CqDoorbell:
-      return to(ports.cq_out, proto::decode<proto::CqDoorbell>(bytes));
+      return to(outputs.cq_out, proto::decode<proto::CqDoorbell>(bytes));
     case BarOffset::EqDoorbell:
-      return to(ports.eq_out, proto::decode<proto::EqDoorbell>(bytes));
+      return to(outputs.eq_out, proto::decode<proto::EqDoorbell>(bytes));
     case BarOffset::CommandDoorbell:
-      return to(ports.command_out, CommandBell{value});
+      return to(outputs.command_out, CommandBell{value});
     default:
       ++counters.bad;
       return true;

@@ -21,7 +21,7 @@ struct DoorbellCounters {
 // each `interval` cycles.
 class Doorbell : public engine::Block {
  public:
-  struct Ports {
+  struct Outputs {
     SendBellLink* send_out = nullptr;
     PerPort<ReceiveBellLink*> receive_out{};  // to the port of the queue pair
     CqBellLink* cq_out = nullptr;
@@ -35,7 +35,7 @@ class Doorbell : public engine::Block {
   // doorbell is counted and ignored. A push that comes in pieces is a doorbell by its first one.
   void write(Cycle at, u32 offset, std::span<const u8> data);
 
-  Ports ports;
+  Outputs outputs;
   DoorbellCounters counters;
   engine::Probe probe;
   engine::Mailbox<std::pair<u32, u64>> writes_in;  // register offset, value

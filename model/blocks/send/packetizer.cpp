@@ -22,7 +22,7 @@ void GatherCursor::skip(u32 bytes) {
 
 [[gnu::hot]] void Packetizer::start(Packet* packet, GatherCursor& cursor, ReadOrder& order,
                                     Cycle now, Cycle at) {
-  engine::Budget& own = sides[packet->port].buffers_of(packet->lane);
+  engine::Budget& own = ports[packet->port].buffers_of(packet->lane);
   own.take();
   packet->buffers = &own, packet->abandoned = false;
   packet_ = packet, cursor_ = &cursor;
@@ -42,12 +42,12 @@ void GatherCursor::skip(u32 bytes) {
 // Seen when an empty read in front of which there is nothing would have brought it.
 void Packetizer::pass(Packet* packet, Cycle now) {
   packet_ = nullptr;
-  Side& side = sides[packet->port];
+  Port& port = ports[packet->port];
   const Cycle read = std::max(enters_, now + 1) + 1;
   packet->first = read;
-  const Cycle at = side.last_not_read =
-      release(*packet, read, std::max(side.last_not_read, read + 1));
-  side.not_read_out->push(packet, 1, at - now - 1);
+  const Cycle at = port.last_not_read =
+      release(*packet, read, std::max(port.last_not_read, read + 1));
+  port.not_read_out->push(packet, 1, at - now - 1);
   not_read_probe.event(at, Step::Passed, packet->qpn, packet->psn);
 }
 
@@ -85,7 +85,7 @@ inline void Packetizer::ask(u8* buffer, u64 address, u32 bytes, bool complete, C
 // A packet whose last byte is in goes to the port, as early as its time on the wire allows.
 inline Cycle Packetizer::release(Packet& p, Cycle last, Cycle not_before) {
   p.last = last;
-  Cycle at = sides[p.port].release.release(p.first, last, p.shape.payload_bytes);
+  Cycle at = ports[p.port].release.release(p.first, last, p.shape.payload_bytes);
   if (unit_) [[unlikely]]
     at = std::max(at, behind_unit(p));
   return std::max(at, not_before);
@@ -100,11 +100,11 @@ inline Cycle Packetizer::release(Packet& p, Cycle last, Cycle not_before) {
     p->order->end(now + 1), p->tells_sent = false, p->buffers->give(now + 1);
     return PacketPool::give_back(p);
   }
-  Side& side = sides[p->port];
-  const Cycle at = side.last_release = release(*p, last, std::max(side.last_release, now + 1));
+  Port& port = ports[p->port];
+  const Cycle at = port.last_release = release(*p, last, std::max(port.last_release, now + 1));
   p->insert_icrc(network_crcs_);
   p->order->end(at);
   probe.event(at, Step::Passed, p->qpn, p->psn);
-  side.packets_out->push(p, 1, at - now - 1);
+  port.packets_out->push(p, 1, at - now - 1);
 }
 }  // namespace hca::blocks

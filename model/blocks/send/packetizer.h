@@ -45,15 +45,15 @@ class Packetizer {
  public:
   Packetizer(const PacketizerConfig& config, u64 clock_hz, Protection& protection,
              const PerPort<TxRelease>& release)
-      : sides{Side(config, release[0]), Side(config, release[1])},
+      : ports{Port(config, release[0]), Port(config, release[1])},
         protection_(protection),
         stage_(config.latency, config.interval),
         unit_(config.unit),
         unit_rate_(config.unit_rate, clock_hz) {}
 
   // Of each port.
-  struct Side {
-    Side(const PacketizerConfig& config, const TxRelease& release_of_port)
+  struct Port {
+    Port(const PacketizerConfig& config, const TxRelease& release_of_port)
         : release(release_of_port), by_lane(config.lane_buffers), buffers(config.buffers) {
       for (unsigned i = 0; config.lane_buffers && i < kLanes; ++i)
         of_lanes.emplace_back(config.lane_buffers);
@@ -77,17 +77,17 @@ class Packetizer {
   PacketizerCounters counters;
   engine::Waker dma;  // whose clock `arrived` runs on
   engine::Probe not_read_probe;
-  PerPort<Side> sides;
+  PerPort<Port> ports;
 
   bool busy() const { return packet_; }
   // A packet for this port can be taken; if not, the caller is woken when it can.
-  bool can_start(unsigned port) { return sides[port].buffers.available() && dma_out->can_push(); }
+  bool can_start(unsigned port) { return ports[port].buffers.available() && dma_out->can_push(); }
   // The same of lanes that have buffers of their own.
   bool can_start(unsigned port, unsigned lane) {
-    return sides[port].buffers_of(lane).available() && dma_out->can_push();
+    return ports[port].buffers_of(lane).available() && dma_out->can_push();
   }
   // Lanes with buffers of their own: 1, all share them.
-  unsigned lanes() const { return sides[0].by_lane ? kLanes : 1; }
+  unsigned lanes() const { return ports[0].by_lane ? kLanes : 1; }
   // Takes a packet whose headers stand and whose lane is set; `cursor` moves past its payload.
   // `order`: of its queue pair, not moved. `at`: the cycle in which it comes in.
   void start(Packet* packet, GatherCursor& cursor, ReadOrder& order, Cycle now, Cycle at);

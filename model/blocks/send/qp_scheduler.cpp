@@ -12,7 +12,7 @@ void QpScheduler::tick() {
   if (notes_in.can_pop()) note(notes_in.pop());
   if (ready_.empty()) return;
   if (now() < next_turn_) return wake_at(next_turn_);
-  if (!turns.available() || !ports.turns_out->can_push()) return;
+  if (!turns.available() || !outputs.turns_out->can_push()) return;
   start_turn(ready_.pop());
   if (!ready_.empty()) wake_at(std::max(next_turn_, now() + 1));
 }
@@ -148,7 +148,7 @@ void QpScheduler::start_turn(u32 qpn) {
   t->again = std::int32_t(q.fetched - q.fetch) >= 0, t->cached = false;
   if (!t->again) q.fetched = q.fetch;
   ++counters.turns, counters.wqes += t->count;
-  ports.turns_out->push(t, 1, config_.latency - 1);
+  outputs.turns_out->push(t, 1, config_.latency - 1);
   next_turn_ = now() + config_.interval;
   probe.event(now() + config_.latency, Step::Passed, qpn, t->first, t->count);
   make_ready(qpn);

@@ -23,7 +23,7 @@ struct QpSchedulerCounters {
 // on; one turn each `interval` cycles.
 class QpScheduler : public engine::Block {
  public:
-  struct Ports {
+  struct Outputs {
     TurnLink* turns_out = nullptr;
   };
   QpScheduler(const QpSchedulerConfig& config, device::Contexts& contexts)
@@ -35,7 +35,7 @@ class QpScheduler : public engine::Block {
 
   SendBellLink bells_in{8};
   NoteLink notes_in{8};
-  Ports ports;
+  Outputs outputs;
   engine::Budget turns;  // given back by the requester
   QpSchedulerCounters counters;
   engine::Probe probe;

@@ -8,7 +8,7 @@
 
 namespace hca::blocks {
 void WqeFetch::tick() {
-  if (!turns_in.can_pop() || !ports.dma_out->can_push()) return;
+  if (!turns_in.can_pop() || !outputs.dma_out->can_push()) return;
   Turn* t = turns_in.pop(config_.interval);
   const proto::QpConfig& qp = contexts_.qps[t->qpn];
   const proto::WorkQueue& sq = qp.sq;
@@ -18,7 +18,7 @@ void WqeFetch::tick() {
   ReadOrder& order = orders_[t->qpn];
   if (!bytes && order.lets_pass(now())) return pass(t);
   t->order = &order, order.begin();
-  ports.dma_out->start(1, config_.latency - 1)
+  outputs.dma_out->start(1, config_.latency - 1)
       .set_read(sq.slot(t->first), t->wqes.data(), bytes, t);
 }
 

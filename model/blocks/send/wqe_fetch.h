@@ -21,7 +21,7 @@ struct WqeFetchCounters {
 // queue pair is not seen there yet: then it keeps its place behind it, by an empty read.
 class WqeFetch : public engine::Block {
  public:
-  struct Ports {
+  struct Outputs {
     DmaLink* dma_out = nullptr;
   };
   WqeFetch(const WqeFetchConfig& config, const device::Contexts& contexts)
@@ -30,7 +30,7 @@ class WqeFetch : public engine::Block {
   TurnLink turns_in{4};
   FetchedLink* turns_out = nullptr;     // written in the cycle of the memory access, by dma
   FetchedLink* not_read_out = nullptr;  // turns that need no read
-  Ports ports;
+  Outputs outputs;
   WqeFetchCounters counters;
   engine::Probe probe, not_read_probe;
   engine::Waker dma;  // whose clock `fetched` runs on

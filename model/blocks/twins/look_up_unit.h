@@ -52,16 +52,16 @@ class LookUpUnit : public engine::Block {
   static constexpr bool kHasRoom = true;  // takes an item without room behind
 
   using PacketLink = engine::Link<Item, 8>;
-  struct Ports {
+  struct Links {
     PacketLink* packets_in = nullptr;
     PacketLink* packets_out = nullptr;  // its latency is part of the unit's
   };
-  LookUpUnit(const Config& config, const Ports& ports, engine::Probe probe = {})
+  LookUpUnit(const Config& config, const Links& links, engine::Probe probe = {})
       : config_(config),
-        ports_(ports),
+        links_(links),
         beats_(engine::Rate(8 * config.beat_bytes, 1)),
         probe_(probe) {
-    if (config.latency < ports.packets_out->latency() || !config.interval || !config.slots)
+    if (config.latency < links.packets_out->latency() || !config.interval || !config.slots)
       throw std::invalid_argument(
           std::string(Item::kUnit) +
           ": latency is the latency of packets_out or more, interval and slots are 1 or more");
@@ -94,20 +94,20 @@ class LookUpUnit : public engine::Block {
       waiting_.pop_front();
     }
     if (waiting_.empty() || waiting_.front().item.falls()) return;
-    if (std::max(waiting_.front().ready, starts_from_) > now() || !ports_.packets_out->can_push())
+    if (std::max(waiting_.front().ready, starts_from_) > now() || !links_.packets_out->can_push())
       return;
     const Item& item = waiting_.front().item;
     item.process();
     probe_.event(now() + config_.latency, Kind::Leaves, item.number());
-    ports_.packets_out->push(item, 1, config_.latency - ports_.packets_out->latency());
+    links_.packets_out->push(item, 1, config_.latency - links_.packets_out->latency());
     starts_from_ = now() + config_.interval;
     ++started_;
     waiting_.pop_front();
   }
   void accept() {
-    if (!ports_.packets_in->can_pop()) return;
-    const engine::Cycle taken = beats(ports_.packets_in->front().bytes_in());
-    Waiting w{ports_.packets_in->pop(taken), now() + taken};
+    if (!links_.packets_in->can_pop()) return;
+    const engine::Cycle taken = beats(links_.packets_in->front().bytes_in());
+    Waiting w{links_.packets_in->pop(taken), now() + taken};
     free_from_ = now() + taken;
     if (!w.item.falls()) {
       const engine::Cycle asks = now() + taken;  // behind the last beat
@@ -124,7 +124,7 @@ class LookUpUnit : public engine::Block {
   }
 
   Config config_;
-  Ports ports_;
+  Links links_;
   engine::Meter beats_;
   engine::Probe probe_;
   std::deque<Waiting> waiting_;  // in their order

@@ -34,19 +34,19 @@ class PacketUnit : public engine::Block {
 
   using Config = UnitConfig;
   using PacketLink = engine::Link<Item, 8>;
-  struct Ports {
+  struct Links {
     PacketLink* packets_in = nullptr;
     PacketLink* packets_out = nullptr;  // its latency is part of the unit's
   };
 
-  // Ports may be null where only `pass` is used.
-  PacketUnit(const Config& config, const Ports& ports, engine::Probe probe = {})
+  // Links may be null where only `pass` is used.
+  PacketUnit(const Config& config, const Links& links, engine::Probe probe = {})
       : stage_(config.latency, at_least_one("interval", config.interval)),
         beats_(engine::Rate(8 * at_least_one("beat_bytes", config.beat_bytes), 1)),
         config_(config),
-        ports_(ports),
+        links_(links),
         probe_(probe) {
-    const engine::Cycle least = ports.packets_out ? ports.packets_out->latency() : 1;
+    const engine::Cycle least = links.packets_out ? links.packets_out->latency() : 1;
     require(config.latency >= least, "latency", config.latency,
             "the latency of packets_out or more");
   }
@@ -64,14 +64,14 @@ class PacketUnit : public engine::Block {
 
   // ---- block between links ----
   [[gnu::noinline]] void tick() {
-    if (!ports_.packets_in->can_pop() || !ports_.packets_out->can_push()) return;
-    Item item = ports_.packets_in->front();
+    if (!links_.packets_in->can_pop() || !links_.packets_out->can_push()) return;
+    Item item = links_.packets_in->front();
     item.process();
     const engine::Cycle out_beats = beats(item.bytes_out()), leaves = pass(now(), item.bytes_out());
     const std::array<u64, 3> told = item.told();
     probe_.event(leaves, Kind::Leaves, told[0], told[1], told[2]);
-    ports_.packets_in->pop(std::max(config_.interval, out_beats));
-    ports_.packets_out->push(item, out_beats, leaves - now() - ports_.packets_out->latency());
+    links_.packets_in->pop(std::max(config_.interval, out_beats));
+    links_.packets_out->push(item, out_beats, leaves - now() - links_.packets_out->latency());
     ++packets_;
   }
   u64 packets() const { return packets_; }
@@ -90,7 +90,7 @@ class PacketUnit : public engine::Block {
   engine::Stage stage_;
   engine::Meter beats_;
   Config config_;
-  Ports ports_;
+  Links links_;
   engine::Probe probe_;
   u64 packets_ = 0;
 };

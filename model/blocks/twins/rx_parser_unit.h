@@ -49,8 +49,8 @@ struct RxParserConfig {
 };
 class RxParserUnit : public PacketUnit<RxParserItem, RxParserConfig> {
  public:
-  RxParserUnit(Config config, const Ports& ports, engine::Probe probe = {})
-      : PacketUnit(from_first_beat(config), ports, probe) {}
+  RxParserUnit(Config config, const Links& links, engine::Probe probe = {})
+      : PacketUnit(from_first_beat(config), links, probe) {}
 
  private:
   static Config from_first_beat(Config config) {

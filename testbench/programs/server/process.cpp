@@ -70,7 +70,7 @@ Process::Process(u32 number, Device& device, const testbench::HostConfig& host, 
   if (!getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &bytes)) pid_ = peer.pid;
   // Simulated time waits for it from now on.
   shared_->threads[0].tid = u32(pid_);
-  shared_->threads[0].turn = Turn::Wants;
+  shared_->threads[0].activity = Activity::Wants;
   shared_->places = 1;
   threads_ = std::make_unique<ProgramThreads>(*this, *shared_);
   if (pid_) exit_ = Descriptor(int(syscall(SYS_pidfd_open, pid_, 0)));
@@ -187,9 +187,11 @@ void Process::tell_stands(u64 cpu_time) {
 }
 
 bool Process::runs(SharedThread& thread, bool spins) {
-  const auto has_turn = [&] { return thread.turn.load(std::memory_order_acquire) == Turn::Runs; };
-  watch_for(thread, Turn::Runs, thread.processor);
-  if (has_turn()) sleep_on(thread, Turn::Runs, kBetweenLooks);
+  const auto has_turn = [&] {
+    return thread.activity.load(std::memory_order_acquire) == Activity::Runs;
+  };
+  watch_for(thread, Activity::Runs, thread.processor);
+  if (has_turn()) sleep_on(thread, Activity::Runs, kBetweenLooks);
   if (has_turn()) {
     u64 cpu = 0, real = 0;
     u32 made = 0;
@@ -201,18 +203,18 @@ bool Process::runs(SharedThread& thread, bool spins) {
     };
     begin_patience();
     while (has_turn()) {
-      sleep_on(thread, Turn::Runs, kBetweenLooks);
+      sleep_on(thread, Activity::Runs, kBetweenLooks);
       if (!has_turn()) break;
       if ((gone_ = is_gone())) return false;
       tell_stands(cpu_time_of(pid_) - cpu);
       if (thread.threads_made.load(std::memory_order_relaxed) != made) begin_patience();
-      Turn runs = Turn::Runs;
+      Activity runs = Activity::Runs;
       if (is_silent(thread, spins, question, cpu_time_of(pid_) - cpu,
                     nanoseconds_of(CLOCK_MONOTONIC) - real) &&
-          thread.turn.compare_exchange_strong(runs, Turn::Silent))
+          thread.activity.compare_exchange_strong(runs, Activity::Silent))
         return false;
     }
   }
-  return thread.turn.load(std::memory_order_acquire) != Turn::None;
+  return thread.activity.load(std::memory_order_acquire) != Activity::None;
 }
 }  // namespace hca::attach

@@ -30,18 +30,18 @@ Cycle Thread::await(Cycle now) {
 Cycle Thread::act(Cycle now) {
   if (std::exchange(works_, false)) return await(now);
   scheduled_ = false, deadline_ = engine::kNever;
-  const Turn turn = shared_.turn.load(std::memory_order_acquire);
-  if (turn == Turn::None) return 0;
+  const Activity activity = shared_.activity.load(std::memory_order_acquire);
+  if (activity == Activity::None) return 0;
   const u64 period = host_.period();
   shared_.now.store(now * period, std::memory_order_relaxed);
   shared_.simulated_on.store(u32(sched_getcpu()), std::memory_order_relaxed);
   shared_.cost.store(0, std::memory_order_relaxed);
-  shared_.turn.store(Turn::Runs);
+  shared_.activity.store(Activity::Runs);
   wake(shared_);
   const bool was_silent = std::exchange(silent_, false);
   const bool saw_write = std::exchange(written_, false) && was_silent;
   silent_ = !host_.runs(shared_, spins_);
-  if (silent_ && turn != Turn::Silent) silent_since_ = now;
+  if (silent_ && activity != Activity::Silent) silent_since_ = now;
   if (saw_write && !silent_) spins_ = true, found_ = last_written_;
   host_.take_posted();
   if (silent_) return 0;
@@ -62,7 +62,7 @@ void Thread::resume(Cycle at) {
   cpu().run(this, at);
 }
 void Thread::resume_if_wanting() {
-  if (!scheduled_ && shared_.turn.load(std::memory_order_acquire) == Turn::Wants)
+  if (!scheduled_ && shared_.activity.load(std::memory_order_acquire) == Activity::Wants)
     resume(host_.now() + 1);
 }
 void Thread::resume_if_polling() {
@@ -118,7 +118,8 @@ void Thread::event(Cycle at) {
 }
 
 bool Thread::pays() const {
-  const bool waits = !silent_ && shared_.turn.load(std::memory_order_acquire) == Turn::Waits;
+  const bool waits =
+      !silent_ && shared_.activity.load(std::memory_order_acquire) == Activity::Waits;
   const u64 takes = wait_ == Wait::Work ? shared_.picoseconds : works_ ? shared_.work : 0;
   return waits && takes && 2 * shared_.cost.load(std::memory_order_relaxed) >= takes;
 }
@@ -137,8 +138,8 @@ void ProgramThreads::see() {
   places_ = std::max(places_, shared_threads().size());
   for (std::size_t i = 0; i < places_; ++i) {
     SharedThread& shared = shared_.threads[i];
-    const Turn turn = shared.turn.load(std::memory_order_acquire);
-    if (turn == Turn::None) {
+    const Activity activity = shared.activity.load(std::memory_order_acquire);
+    if (activity == Activity::None) {
       threads_[i].reset();
       continue;
     }
@@ -170,7 +171,7 @@ void ProgramThreads::event(Cycle at) {
 bool ProgramThreads::want_others() const {
   return shared_.told.load(std::memory_order_acquire) ||
          std::ranges::any_of(shared_threads(), [](const SharedThread& thread) {
-           return thread.turn.load(std::memory_order_acquire) == Turn::Wants;
+           return thread.activity.load(std::memory_order_acquire) == Activity::Wants;
          });
 }
 bool ProgramThreads::any() const {
@@ -178,7 +179,8 @@ bool ProgramThreads::any() const {
 }
 bool ProgramThreads::work() const {
   return std::ranges::any_of(shared_threads(), [](const SharedThread& thread) {
-    return thread.turn.load(std::memory_order_acquire) == Turn::Waits && thread.wait == Wait::Work;
+    return thread.activity.load(std::memory_order_acquire) == Activity::Waits &&
+           thread.wait == Wait::Work;
   });
 }
 bool ProgramThreads::pay() const {

@@ -19,7 +19,7 @@ namespace hca::attach {
 inline constexpr std::size_t kMostThreads = 256;  // of a program, and of all of a device
 inline constexpr u64 kForEver = ~u64{0};
 
-enum class Turn : u32 {
+enum class Activity : u32 {
   None,    // there is no such thread
   Wants,   // it wants a turn, now
   Runs,    // it has the turn, and the simulation stands
@@ -49,7 +49,7 @@ struct CompletionRing {
 };
 
 struct SharedThread {
-  alignas(64) Shared<Turn> turn;
+  alignas(64) Shared<Activity> activity;
   Shared<u32> sleeps;  // who waits for another turn wants to be woken
   // Where they were last: the thread, and the simulation that gave it its turn.
   Shared<u32> processor, simulated_on;
@@ -90,27 +90,27 @@ struct SharedProcess {
   Shared<u32> places;                              // so many of those below have been used
   std::array<SharedThread, kMostThreads> threads;  // the first: of the thread that opened the clock
 };
-static_assert(std::atomic<Turn>::is_always_lock_free && std::atomic<u64>::is_always_lock_free);
+static_assert(std::atomic<Activity>::is_always_lock_free && std::atomic<u64>::is_always_lock_free);
 
 // Until its turn is not `seen` any more, somebody wakes, or so many nanoseconds have really passed.
-inline void sleep_on(SharedThread& thread, Turn seen, long nanoseconds) {
+inline void sleep_on(SharedThread& thread, Activity seen, long nanoseconds) {
   thread.sleeps.fetch_add(1);
-  sleep_while(thread.turn, seen, nanoseconds);
+  sleep_while(thread.activity, seen, nanoseconds);
   thread.sleeps.fetch_sub(1);
 }
 // Its turn has changed.
 inline void wake(SharedThread& thread) {
-  if (thread.sleeps.load()) wake_one(thread.turn);
+  if (thread.sleeps.load()) wake_one(thread.activity);
 }
 // For a moment: the other side often answers at once. `processor`: on which that ran last. If it is
 // this one, it gets it; elsewhere 10 us at the longest. Where it was in vain, it is tried more
 // rarely, and the moments become shorter. Beside programs that compute nothing is yielded: who
 // sleeps gets the processor sooner.
-inline void watch_for(const SharedThread& thread, Turn seen, const Shared<u32>& processor) {
+inline void watch_for(const SharedThread& thread, Activity seen, const Shared<u32>& processor) {
   if constexpr (!kWatches) return;
   constexpr unsigned kMost = 20'000, kLeast = 500, kVain = 4, kBetweenTrials = 16;
   static thread_local unsigned looks = kMost, vain = 0;
-  const auto has_changed = [&] { return thread.turn.load(std::memory_order_acquire) != seen; };
+  const auto has_changed = [&] { return thread.activity.load(std::memory_order_acquire) != seen; };
   if (processor.load(std::memory_order_relaxed) == u32(sched_getcpu())) {
     static thread_local LetOthers others;
     if (has_changed() || (vain >= kVain && ++vain % kBetweenTrials)) return;

@@ -250,7 +250,7 @@ bool yields(const mcontext_t& context) {
 void step(ucontext_t& context) {
   Examination& e = g_examination;
   const mcontext_t& now = context.uc_mcontext;
-  if (e.slot->turn.load(std::memory_order_acquire) != attach::Turn::Runs)
+  if (e.slot->activity.load(std::memory_order_acquire) != attach::Activity::Runs)
     return end(context, Finding::Computes);
   if (e.steps && e.state.holds(now) && e.written.is_as_before())
     return end(context, Finding::Waits);

@@ -201,7 +201,7 @@ HCA_INSTEAD int pthread_create(pthread_t* made, const pthread_attr_t* attributes
   pthread_t coming = kComing;
   if (!error) return live.compare_exchange_strong(coming, *made), 0;  // or it has begun
   live = 0;
-  slot->turn = attach::Turn::None;
+  slot->activity = attach::Activity::None;
   delete start;
   return error;
 }

@@ -14,8 +14,8 @@
 #include "testbench/programs/time_library/turns.h"
 
 namespace hca::time_library {
+using attach::Activity;
 using attach::SharedThread;
-using attach::Turn;
 using attach::Wait;
 
 namespace {
@@ -40,16 +40,16 @@ bool server_is_there() {
 // Until it runs. False: there is no server any more.
 bool await_turn(SharedThread& slot) {
   for (unsigned looks = 0;; ++looks) {
-    Turn turn = slot.turn.load(std::memory_order_acquire);
-    if (turn == Turn::Runs) return true;
-    if (turn == Turn::Silent || turn == Turn::None) {
-      if (slot.turn.compare_exchange_strong(turn, Turn::Wants)) wake_server();
+    Activity activity = slot.activity.load(std::memory_order_acquire);
+    if (activity == Activity::Runs) return true;
+    if (activity == Activity::Silent || activity == Activity::None) {
+      if (slot.activity.compare_exchange_strong(activity, Activity::Wants)) wake_server();
       continue;
     }
-    attach::watch_for(slot, turn, slot.simulated_on);
-    if (slot.turn.load(std::memory_order_acquire) != turn) continue;
+    attach::watch_for(slot, activity, slot.simulated_on);
+    if (slot.activity.load(std::memory_order_acquire) != activity) continue;
     if (looks && !server_is_there()) return false;
-    attach::sleep_on(slot, turn, kLookAtServer);
+    attach::sleep_on(slot, activity, kLookAtServer);
   }
 }
 
@@ -59,7 +59,7 @@ void give_back(void* at) {
   auto& slot = *static_cast<SharedThread*>(at);
   if (!is_open()) return;
   thread_ends(slot);
-  slot.turn.store(Turn::None);
+  slot.activity.store(Activity::None);
   attach::wake(slot);
 }
 pthread_key_t make_key() {
@@ -72,8 +72,8 @@ SharedThread* find_slot() {
   attach::SharedProcess& shared = *program().shared;
   for (u32 place = 0; place < attach::kMostThreads; ++place) {
     SharedThread& slot = shared.threads[place];
-    Turn none = Turn::None;
-    if (!slot.turn.compare_exchange_strong(none, Turn::Wants)) continue;
+    Activity none = Activity::None;
+    if (!slot.activity.compare_exchange_strong(none, Activity::Wants)) continue;
     slot.tid = u32(attach::kernel_call(SYS_gettid));
     u32 places = shared.places;
     while (places <= place && !shared.places.compare_exchange_weak(places, place + 1)) continue;
@@ -113,8 +113,8 @@ SharedThread* mine() {
     wake_server();
   }
   // A handler of a signal, while its thread waits: it wants the turn in between.
-  Turn waits = Turn::Waits;
-  if (my.slot->turn.compare_exchange_strong(waits, Turn::Wants)) wake_server();
+  Activity waits = Activity::Waits;
+  if (my.slot->activity.compare_exchange_strong(waits, Activity::Wants)) wake_server();
   return await_turn(*my.slot) ? my.slot : nullptr;
 }
 
@@ -133,8 +133,8 @@ bool give_up(SharedThread& slot, Wait wait, u64 picoseconds, u64 number = kAnyTu
     slot.work = wait == Wait::Completion ? std::exchange(t_mine.debt, 0) : 0;
     slot.wait = wait, slot.picoseconds = picoseconds;
     slot.processor.store(u32(sched_getcpu()), std::memory_order_relaxed);
-    Turn runs = Turn::Runs;
-    if (!slot.turn.compare_exchange_strong(runs, Turn::Waits)) continue;
+    Activity runs = Activity::Runs;
+    if (!slot.activity.compare_exchange_strong(runs, Activity::Waits)) continue;
     attach::wake(slot);
     return true;
   }
@@ -204,8 +204,10 @@ namespace {
 constexpr timespec kLook{0, 200'000};
 template <class Look>
 void look_meanwhile(SharedThread& slot, Look is_there) {
-  for (Turn turn; (turn = slot.turn.load(std::memory_order_acquire)) == Turn::Waits;) {
-    if (is_there() && slot.turn.compare_exchange_strong(turn, Turn::Wants)) wake_server();
+  for (Activity activity;
+       (activity = slot.activity.load(std::memory_order_acquire)) == Activity::Waits;) {
+    if (is_there() && slot.activity.compare_exchange_strong(activity, Activity::Wants))
+      wake_server();
     if (!server_is_there()) break;
   }
 }
@@ -253,7 +255,7 @@ int await(pollfd* descriptors, nfds_t count, u64 end, const sigset_t* mask) {
 thread_local constinit Mine t_mine;
 SharedThread* slot_with_turn() {
   SharedThread* const slot = t_mine.slot;
-  const bool runs = slot && slot->turn.load(std::memory_order_acquire) == Turn::Runs;
+  const bool runs = slot && slot->activity.load(std::memory_order_acquire) == Activity::Runs;
   return runs ? slot : nullptr;
 }
 void wait_in_memory(SharedThread& slot, bool (*changed)()) {
@@ -264,10 +266,12 @@ void wait_in_memory(SharedThread& slot, bool (*changed)()) {
     if (changed()) break;
     const u64 longest = until == attach::kForEver ? until : until - at;
     if (until > at && give_up(slot, Wait::Memory, longest, number, again)) {
-      for (Turn turn; (turn = slot.turn.load(std::memory_order_acquire)) == Turn::Waits;) {
-        attach::watch_for(slot, turn, slot.simulated_on);
-        attach::sleep_on(slot, turn, kLookAtServer);
-        if (changed() && slot.turn.compare_exchange_strong(turn, Turn::Wants)) wake_server();
+      for (Activity activity;
+           (activity = slot.activity.load(std::memory_order_acquire)) == Activity::Waits;) {
+        attach::watch_for(slot, activity, slot.simulated_on);
+        attach::sleep_on(slot, activity, kLookAtServer);
+        if (changed() && slot.activity.compare_exchange_strong(activity, Activity::Wants))
+          wake_server();
         if (!server_is_there()) break;
       }
     }

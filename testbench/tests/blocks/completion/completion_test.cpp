@@ -27,9 +27,9 @@ struct CompletionBench : Bench {
     completion.changed_in.connect(completion.self, completion.self, "CQs changed");
     completion.buffers.connect(completion.self, "CQE buffers");
     completion.dma = completion.self;
-    writes = &take(completion.ports.dma_out, completion, depth, from);
-    events = &take(completion.ports.events_out, completion, events_depth, events_from);
-    faults = &take(completion.ports.faults_out, completion);
+    writes = &take(completion.outputs.dma_out, completion, depth, from);
+    events = &take(completion.outputs.events_out, completion, events_depth, events_from);
+    faults = &take(completion.outputs.faults_out, completion);
   }
   // `drained`: all but the first tell that their queue pair is drained, or the only one does.
   static Plan<Completed> plan_of(const Cycles& cycles, bool drained = false,

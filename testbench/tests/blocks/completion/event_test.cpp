@@ -25,7 +25,7 @@ struct EventBench : Bench {
     contexts.vectors[0] = {kEqs + 0x8000, 1, false};
     event.buffers.connect(event.self, "EQE buffers");
     event.dma = event.self;
-    writes = &take(event.ports.dma_out, event, depth, from);
+    writes = &take(event.outputs.dma_out, event, depth, from);
   }
   static Plan<EventNote> plan_of(const Cycles& cycles, u32 eqn) {
     Plan<EventNote> plan;

@@ -34,7 +34,7 @@ struct CacheBench : Bench {
     add(memory, "memory");
     memory.bench = this;
     memory.in.connect(cache.self, memory.self, "context DMA");
-    cache.ports.dma_out = &memory.in;
+    cache.outputs.dma_out = &memory.in;
   }
   static CacheConfigs configs(u32 entries, u32 ways, u32 misses) {
     CacheConfigs c;

@@ -31,9 +31,9 @@ struct LinkBench : Bench {
     set_up(contexts, 1);
     add(link, "link_control"), add(mail, "port_receive");
     link.frames_in.connect(link.self, "frames"), link.freed_in.connect(link.self, "freed room");
-    mail.in.connect(mail.self, "wire"), link.ports.frames_out = &mail.in;
-    packets = &take(link.ports.packets_out, link, depth, from);
-    control = &take(link.ports.control_out, link, control_from ? 1 : kMostPackets, control_from,
+    mail.in.connect(mail.self, "wire"), link.outputs.frames_out = &mail.in;
+    packets = &take(link.outputs.packets_out, link, depth, from);
+    control = &take(link.outputs.control_out, link, control_from ? 1 : kMostPackets, control_from,
                     "control frames");
   }
   // Those seen in these cycles.

@@ -67,9 +67,9 @@ struct ReceiveBench : Bench {
     add(port, "port_receive");
     port.packets_in.connect(port.self, "wire");
     feed(port.bells_in, port, {});
-    requests = &take(port.ports.requests_out, port, depth, from);
-    take(port.ports.acks_out, port), take(port.ports.cnps_out, port),
-        take(port.ports.bells_out, port);
+    requests = &take(port.outputs.requests_out, port, depth, from);
+    take(port.outputs.acks_out, port), take(port.outputs.cnps_out, port),
+        take(port.outputs.bells_out, port);
   }
   void arrive(Cycle at, u32 psn, u32 bytes) {
     port.arrive(write_packet(pool, peer.qps[1], psn, bytes), at);
@@ -245,7 +245,7 @@ TEST_CASE("a packet is taken when there is room behind the port, not before", "[
 // cycle later and is seen in the next.
 TEST_CASE("the event of an SRQ's limit follows the request that takes the WQE", "[port][SRQ-6]") {
   ReceiveBench bench({}, {.latency = 5});
-  auto& events = bench.take(bench.port.ports.events_out, bench.port);
+  auto& events = bench.take(bench.port.outputs.events_out, bench.port);
   device::Contexts& contexts = bench.contexts;
   contexts.srqs.resize(2);
   contexts.srqs[1].allocated = true, contexts.srqs[1].posted = 2, contexts.srqs[1].limit = 2;
@@ -310,7 +310,7 @@ TEST_CASE("a packet that waited for the ICRC unit is known good no later than it
 // cycle.
 TEST_CASE("COMM_EST events that wait for command follow each other", "[port][T15-COMM_EST]") {
   ReceiveBench bench({}, {}, 64, 0, 3);
-  auto& events = bench.take(bench.port.ports.events_out, bench.port, 1, 500);
+  auto& events = bench.take(bench.port.outputs.events_out, bench.port, 1, 500);
   for (u32 qpn = 1; qpn <= 3; ++qpn) {
     bench.contexts.qps[qpn].state = proto::QpState::Rtr;
     bench.port.arrive(write_packet(bench.pool, bench.peer.qps[qpn], 100, 64), 10 + 20 * qpn);

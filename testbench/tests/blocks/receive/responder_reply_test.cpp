@@ -15,12 +15,12 @@ struct ReplyBench : Bench {
       : config(c), reply(config, contexts, ports) {
     set_up(contexts, 4);
     add(reply, "responder_reply");
-    feed(reply.sides[0].replies_in, reply, answers);
-    feed(reply.sides[0].cnps_in, reply, cnps);
-    packets = &take(reply.sides[0].packets_out, reply, depth, from);
+    feed(reply.ports[0].replies_in, reply, answers);
+    feed(reply.ports[0].cnps_in, reply, cnps);
+    packets = &take(reply.ports[0].packets_out, reply, depth, from);
     if (ports == 1) return;
-    feed(reply.sides[1].replies_in, reply, {}), feed(reply.sides[1].cnps_in, reply, {});
-    take(reply.sides[1].packets_out, reply);
+    feed(reply.ports[1].replies_in, reply, {}), feed(reply.ports[1].cnps_in, reply, {});
+    take(reply.ports[1].packets_out, reply);
   }
   Cycles seen() {
     domain.run_until(300);

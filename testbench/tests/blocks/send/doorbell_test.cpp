@@ -13,10 +13,10 @@ namespace {
 struct DoorbellBench : Bench {
   explicit DoorbellBench(const DoorbellConfig& config = {}, Cycle command_from = 0)
       : doorbell(config, contexts),
-        sends((add(doorbell, "doorbell"), take(doorbell.ports.send_out, doorbell))),
-        receives(take(doorbell.ports.receive_out[0], doorbell)),
-        cqs(take(doorbell.ports.cq_out, doorbell)),
-        commands(take(doorbell.ports.command_out, doorbell, 1, command_from)) {
+        sends((add(doorbell, "doorbell"), take(doorbell.outputs.send_out, doorbell))),
+        receives(take(doorbell.outputs.receive_out[0], doorbell)),
+        cqs(take(doorbell.outputs.cq_out, doorbell)),
+        commands(take(doorbell.outputs.command_out, doorbell, 1, command_from)) {
     doorbell.writes_in.connect(doorbell.self, "BAR");
   }
   void write(Cycle at, BarOffset offset, u64 value = 0x100000001) {

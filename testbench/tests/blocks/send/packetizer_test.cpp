@@ -14,9 +14,9 @@ struct PacketizerBench : Bench {
     set_up(contexts, 1);
     driver.bench = this, add(driver, "driver");
     requests = &take(packetizer.dma_out, driver);
-    released = &take(packetizer.sides[0].packets_out, driver);
-    not_read = &take(packetizer.sides[0].not_read_out, driver);
-    packetizer.sides[0].buffers.connect(driver.self, "packet buffers");
+    released = &take(packetizer.ports[0].packets_out, driver);
+    not_read = &take(packetizer.ports[0].not_read_out, driver);
+    packetizer.ports[0].buffers.connect(driver.self, "packet buffers");
     packetizer.dma = driver.self;
   }
   // In cycle `now`, a packet of a queue pair that comes in at `at` with `sges` pieces of 64 bytes.
@@ -85,7 +85,7 @@ TEST_CASE("without a packet buffer the packetizer takes nothing at n - 1 and a p
   PacketizerBench bench({.buffers = 1});
   bench.asked({{10, [&] { bench.start(10, 20, 1); }},
                {11, [&] { CHECK_FALSE(bench.packetizer.can_start(0)); }},
-               {20, [&] { bench.packetizer.sides[0].buffers.give(30); }},
+               {20, [&] { bench.packetizer.ports[0].buffers.give(30); }},
                {29, [&] { CHECK_FALSE(bench.packetizer.can_start(0)); }},
                {30, [&] { CHECK(bench.packetizer.can_start(0)); }}});
 }

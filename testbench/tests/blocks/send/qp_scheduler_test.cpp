@@ -18,7 +18,7 @@ struct SchedulerBench : Bench {
     scheduler.turns.connect(scheduler.self, "turn buffers");
     feed(scheduler.bells_in, scheduler, bells);
     feed(scheduler.notes_in, scheduler, notes);
-    turns = &take(scheduler.ports.turns_out, scheduler, depth, from);
+    turns = &take(scheduler.outputs.turns_out, scheduler, depth, from);
   }
   Cycles seen() {
     domain.run_until(200);

@@ -29,7 +29,7 @@ struct FetchBench : Bench {
     }
     for (const auto& [at, turn] : plan) fed.push_back(turn);
     feed(fetch.turns_in, fetch, plan);
-    requests = &take(fetch.ports.dma_out, fetch, depth, from);
+    requests = &take(fetch.outputs.dma_out, fetch, depth, from);
     not_read = &take(fetch.not_read_out, fetch);
   }
   Cycles seen() {

@@ -32,7 +32,7 @@ void change_word(const Operation& op, State& state) {
 }
 
 struct Choice {
-  u8 lane;
+  u8 actor;
   What what;
   u32 weight;
 };
@@ -57,8 +57,8 @@ const Choice& choose(engine::Random& random) {
 Operation random_operation(engine::Random& random, u8 fill) {
   const Choice& choice = choose(random);
   Operation op;
-  op.what = choice.what, op.lane = choice.lane;
-  if (op.lane == kPeer0) op.lane = u8(kPeer0 + random.below(kPeers));
+  op.what = choice.what, op.actor = choice.actor;
+  if (op.actor == kPeer0) op.actor = u8(kPeer0 + random.below(kPeers));
   op.key = u8(random.below(kKeys.size()));
   // What is local names its memory by key 0.
   if (is_receive(op.what) || op.what == What::ReadData) op.key = 0;
@@ -83,14 +83,14 @@ Operation random_operation(engine::Random& random, u8 fill) {
 }  // namespace
 
 Burst random_burst(engine::Random& random) {
-  constexpr u32 kMostOfLane = 4;  // a queue pair has room for as many READs
+  constexpr u32 kMostOfActor = 4;  // a queue pair has room for as many READs
   Burst burst;
-  std::array<u32, kLanes> of_lane{};
+  std::array<u32, kActors> of_actor{};
   std::array<bool, kKeys.size()> deregistered{};
   const u64 operations = 3 + random.below(12);
   for (u64 n = 0; n < operations; ++n) {
     const Operation op = random_operation(random, u8(n + 1));
-    if (++of_lane[op.lane] > kMostOfLane) continue;
+    if (++of_actor[op.actor] > kMostOfActor) continue;
     if (op.what == What::Deregister && std::exchange(deregistered[op.key], true)) continue;
     burst.push_back(op);
   }
@@ -98,7 +98,7 @@ Burst random_burst(engine::Random& random) {
 }
 
 std::string text_of(const Operation& op) {
-  std::string text = fmt::format("after {} ns, lane {}: {}, key {}", op.gap, op.lane,
+  std::string text = fmt::format("after {} ns, actor {}: {}, key {}", op.gap, op.actor,
                                  kNames[std::size_t(op.what)], op.key);
   if (op.bytes) text += fmt::format(", bytes {} to {} of {:02x}", op.at, op.at + op.bytes, op.fill);
   if (op.what == What::FetchAdd) text += fmt::format(", adds {:#x}", op.operand);

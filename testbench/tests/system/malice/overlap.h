@@ -19,8 +19,8 @@ struct Span {
 };
 inline constexpr std::array kKeys{Span{0, kBytes}, Span{0, 40}, Span{8, kBytes}};
 
-// Each lane executes its operations in their order; those of different lanes come in any.
-enum Lane : u8 {
+// Each actor executes its operations in their order; those of different actors come in any.
+enum Actor : u8 {
   kPeer0,  // requests of peers to three queue pairs
   kPeer1,
   kPeer2,
@@ -28,7 +28,7 @@ enum Lane : u8 {
   kLocal,    // Local Invalidate of another one
   kCommand,  // commands of the host
   kHost,     // writes of the host
-  kLanes
+  kActors
 };
 inline constexpr std::size_t kPeers = 3, kQps = 5;
 
@@ -47,7 +47,7 @@ enum class What : u8 {
 };
 struct Operation {
   What what{};
-  u8 lane = 0, key = 0;
+  u8 actor = 0, key = 0;
   u8 fill = 0;                   // what it writes: all bytes are this one
   u32 at = 0, bytes = 0;         // its place
   u64 operand = 0, compare = 0;  // of an ATOMIC
@@ -95,14 +95,14 @@ struct State {
 // What one operation does to it by the rules, and what it reads. False: it is refused.
 bool apply(const Operation& operation, State& state, std::vector<u8>& data);
 
-// An order that explains what was seen, of indices: each lane's own is kept (C9-28); what ended
+// An order that explains what was seen, of indices: each actor's own is kept (C9-28); what ended
 // before another one began comes before it, of the host's what it was told of; each operation,
 // executed as a whole, has the fate and the data that were seen, and `end` is the memory that they
 // leave. Unanswered ones are in no order. Nothing: there is none.
 //
-// Loose: a READ may be overtaken by what follows it in its lane (G30.2). What takes a key away is
+// Loose: a READ may be overtaken by what follows it of its actor (G30.2). What takes a key away is
 // no single moment: from its beginning to its end an access may be refused or, judged before it,
-// come late (MW-20); and that of a SEND with Invalidate is in no lane (INV-9). Indices are not
+// come late (MW-20); and that of a SEND with Invalidate is of no actor (INV-9). Indices are not
 // those of `history` then.
 enum class Order : u8 { Strict, Loose };
 std::optional<std::vector<u32>> find_order(const History& history, const State& start,

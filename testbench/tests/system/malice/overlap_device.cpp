@@ -65,10 +65,10 @@ void Device::make_queues() {
     must(qp, "a queue pair is refused");
     return qp;
   };
-  for (u8 lane = 0; lane < kQps; ++lane) {
-    End& end = ends_[lane];
+  for (u8 actor = 0; actor < kQps; ++actor) {
+    End& end = ends_[actor];
     end.qp = make(end.send, end.receive), end.failed = true;
-    watch(lane, lane < kPeers ? end.receive : end.send);
+    watch(actor, actor < kPeers ? end.receive : end.send);
   }
   Ring unused;
   connect(verbs_, *(registrar_ = make(registered_, unused)), kFirstPsn);
@@ -82,15 +82,15 @@ void Device::make_queues() {
                         });
 }
 
-void Device::watch(u8 lane, Ring& ring) {
-  const auto look = [this, lane, &ring](u64, u64) {
+void Device::watch(u8 actor, Ring& ring) {
+  const auto look = [this, actor, &ring](u64, u64) {
     for (std::array<u8, kCqeBytes> bytes;; ++ring.seen) {
       const u32 index = ring.cq->consumer + ring.seen;
       verbs_.memory().read(ring.cq->address + u64{index % kCqes} * kCqeBytes, bytes.data(),
                            bytes.size());
       const Cqe cqe = decode<Cqe>(bytes.data());
       if (cqe.phase == bool(index / kCqes & 1)) return;
-      if (completed_) completed_(lane, ring.seen, cqe.status);
+      if (completed_) completed_(actor, ring.seen, cqe.status);
     }
   };
   verbs_.memory().watch(ring.cq->address, u64{kCqes} * kCqeBytes, look);
@@ -102,14 +102,14 @@ void Device::prepare(const Burst& burst, State& state) {
     if (state.keys[key] != Key::Valid) give_key(key, state.keys[key] == Key::Gone);
   state.keys.fill(Key::Valid);
   Outcome before;
-  for (u8 lane = 0; lane < kQps; ++lane) {
-    End& end = ends_[lane];
+  for (u8 actor = 0; actor < kQps; ++actor) {
+    End& end = ends_[actor];
     if (end.failed)
-      connect(verbs_, *end.qp, kFirstPsn, kPeerQpn + lane), end.psn = kFirstPsn;
+      connect(verbs_, *end.qp, kFirstPsn, kPeerQpn + actor), end.psn = kFirstPsn;
     else
       end.psn = psn_add(end.psn, end.begun);
-    end.failed = false, end.begun = 0, frames_[lane].clear();
-    poll(lane, end.receive, before), poll(lane, end.send, before);
+    end.failed = false, end.begun = 0, frames_[actor].clear();
+    poll(actor, end.receive, before), poll(actor, end.send, before);
   }
   for (const Operation& op : burst)
     if (is_receive(op.what))
@@ -140,14 +140,14 @@ void Device::post_receive(const Operation& op) {
   const SgeList sge{memory_ + op.at, op.bytes, keys_[0].lkey};
   RecvWr wr;
   if (op.bytes) wr.sg_list = {&sge, 1};
-  must(verbs_.post_recv(*ends_[op.lane].qp, wr) == Error::None, "a receive is refused");
+  must(verbs_.post_recv(*ends_[op.actor].qp, wr) == Error::None, "a receive is refused");
 }
 
 void Device::post_read(const Operation& op) {
   const SgeList sge{memory_ + op.at, op.bytes, keys_[0].lkey};
   SendWr wr;
   wr.opcode = WorkOpcode::RdmaRead, wr.sg_list = {&sge, 1}, wr.remote_addr = 0x1000, wr.rkey = 1;
-  must(verbs_.post_send(*ends_[op.lane].qp, wr) == Error::None, "a READ is refused");
+  must(verbs_.post_send(*ends_[op.actor].qp, wr) == Error::None, "a READ is refused");
 }
 
 // ---- During a burst
@@ -161,11 +161,11 @@ void Device::begin(const Operation& op) {
   if (op.what == What::LocalInvalidate) {
     SendWr wr;
     wr.opcode = WorkOpcode::LocalInvalidate, wr.imm_data = keys_[op.key].rkey;
-    must(verbs_.post_send(*ends_[op.lane].qp, wr) == Error::None, "Local Invalidate is refused");
+    must(verbs_.post_send(*ends_[op.actor].qp, wr) == Error::None, "Local Invalidate is refused");
     return;
   }
   device_->inject(frame_of(op));
-  ++ends_[op.lane].begun;
+  ++ends_[op.actor].begun;
 }
 
 void Device::reuse(const Operation& op) {
@@ -175,7 +175,7 @@ void Device::reuse(const Operation& op) {
 
 Frame Device::frame_of(const Operation& op) const {
   const PacketRow& packet = *packet_of(op.what);
-  const End& end = ends_[op.lane];
+  const End& end = ends_[op.actor];
   const Mr& mr = keys_[op.key];
   ExtHeaders ext{};
   ext.reth = {memory_ + op.at, mr.rkey, op.bytes};
@@ -193,19 +193,19 @@ std::vector<Device::Answer> Device::answers() {
   std::vector<Answer> answers;
   for (const Frame& frame : device_->take_frames()) {
     const ParsedPacket p = parsed(frame);
-    const u8 lane = u8(p.bth.dest_qp - kPeerQpn);
-    must(lane < kPeers, "somebody else is answered");
+    const u8 actor = u8(p.bth.dest_qp - kPeerQpn);
+    must(actor < kPeers, "somebody else is answered");
     std::vector<u8> payload = payload_of(frame);
     std::string text = fmt::format("{} PSN {:#x}", p.opcode->name, p.bth.psn);
     if (p.has(Ext::Aeth)) text += fmt::format(" {:#x} MSN {}", p.aeth.syndrome, p.aeth.msn);
     if (p.has(Ext::AtomicAckEth)) text += fmt::format(" {:#x}", p.atomic_ack_eth.original);
     if (!payload.empty()) text += fmt::format(" {:02x}", fmt::join(payload, ""));
-    auto& texts = frames_[lane];
+    auto& texts = frames_[actor];
     if (!texts.empty() && texts.back().starts_with("Acknowledge PSN")) texts.pop_back();
     texts.push_back(std::move(text));
     if (p.has(Ext::Aeth) && syndrome_kind(p.aeth.syndrome) == SyndromeKind::Nak)
-      ends_[lane].failed = true;
-    answers.push_back({lane, psn_sub(p.bth.psn, ends_[lane].psn), p, std::move(payload)});
+      ends_[actor].failed = true;
+    answers.push_back({actor, psn_sub(p.bth.psn, ends_[actor].psn), p, std::move(payload)});
   }
   return answers;
 }
@@ -215,32 +215,32 @@ Outcome Device::finish() {
   answers();
   Outcome outcome;
   outcome.frames = frames_;
-  for (u8 lane = 0; lane < kQps; ++lane)
-    poll(lane, ends_[lane].receive, outcome), poll(lane, ends_[lane].send, outcome);
+  for (u8 actor = 0; actor < kQps; ++actor)
+    poll(actor, ends_[actor].receive, outcome), poll(actor, ends_[actor].send, outcome);
   verbs_.memory().read(memory_, outcome.memory.data(), outcome.memory.size());
   return outcome;
 }
 
-void Device::poll(u8 lane, Ring& ring, Outcome& outcome) {
+void Device::poll(u8 actor, Ring& ring, Outcome& outcome) {
   std::array<Wc, kCqes> all;
   const u32 n = verbs_.poll_cq(*ring.cq, all);
   ring.seen = 0;
   for (u32 i = 0; i < n; ++i) {
     const Wc& wc = all[i];
-    outcome.completions[lane].push_back(
+    outcome.completions[actor].push_back(
         fmt::format("{} {} {} {:#x}", int(wc.opcode), int(wc.status), wc.byte_len, wc.imm_data));
-    if (wc.status != WcStatus::Success) ends_[lane].failed = true;
+    if (wc.status != WcStatus::Success) ends_[actor].failed = true;
   }
 }
 
 std::optional<std::string> find_difference(const Outcome& functional, const Outcome& cycle) {
-  for (u8 lane = 0; lane < kQps; ++lane) {
-    if (functional.frames[lane] != cycle.frames[lane])
-      return fmt::format("answers of lane {}: functional {}, cycle {}", lane,
-                         functional.frames[lane], cycle.frames[lane]);
-    if (functional.completions[lane] != cycle.completions[lane])
-      return fmt::format("completions of lane {}: functional {}, cycle {}", lane,
-                         functional.completions[lane], cycle.completions[lane]);
+  for (u8 actor = 0; actor < kQps; ++actor) {
+    if (functional.frames[actor] != cycle.frames[actor])
+      return fmt::format("answers of actor {}: functional {}, cycle {}", actor,
+                         functional.frames[actor], cycle.frames[actor]);
+    if (functional.completions[actor] != cycle.completions[actor])
+      return fmt::format("completions of actor {}: functional {}, cycle {}", actor,
+                         functional.completions[actor], cycle.completions[actor]);
   }
   if (functional.memory != cycle.memory)
     return fmt::format("memory: functional {:02x}, cycle {:02x}", fmt::join(functional.memory, " "),

@@ -8,7 +8,7 @@
 #include "testbench/tests/system/malice/peer.h"
 
 namespace hca::testbench::malice::overlap {
-// What a burst leaves to be seen, by lane and in its order; plain ACKs but the last one are left
+// What a burst leaves to be seen, by actor and in its order; plain ACKs but the last one are left
 // out, since one may stand for several.
 struct Outcome {
   std::array<std::vector<std::string>, kQps> frames, completions;
@@ -28,14 +28,14 @@ class Device {
   // What the host writes to a place that is its own again.
   void reuse(const Operation& operation);
 
-  // Called in the moment in which a completion is in host memory: of a lane, its number in the
+  // Called in the moment in which a completion is in host memory: of an actor, its number in the
   // burst, its status.
-  using Completed = std::function<void(u8 lane, u32 number, proto::WcStatus status)>;
+  using Completed = std::function<void(u8 actor, u32 number, proto::WcStatus status)>;
   void listen(Completed completed) { completed_ = std::move(completed); }
-  // What was sent since the last call, by lane.
+  // What was sent since the last call, by actor.
   struct Answer {
-    u8 lane;
-    u32 number;  // of the request in its lane
+    u8 actor;
+    u32 number;  // of the request among those of its actor
     proto::ParsedPacket packet;
     std::vector<u8> payload;
   };
@@ -58,11 +58,11 @@ class Device {
     bool failed = false;
   };
   void make_queues();
-  void watch(u8 lane, Ring& ring);
+  void watch(u8 actor, Ring& ring);
   void give_key(u8 key, bool is_new);
   void post_receive(const Operation& operation);
   void post_read(const Operation& operation);
-  void poll(u8 lane, Ring& ring, Outcome& outcome);
+  void poll(u8 actor, Ring& ring, Outcome& outcome);
   Frame frame_of(const Operation& operation) const;
 
   std::unique_ptr<ReplayDevice> device_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Depth first, each place of the search once: how far the lanes are, and what that left.
+// Depth first, each place of the search once: how far the actors are, and what that left.
 #include <algorithm>
 #include <set>
 #include <string>
@@ -11,18 +11,21 @@ namespace {
 class Search {
  public:
   Search(const History& history, const Memory& end, Order kind)
-      : history_(history), end_(end), kind_(kind), lanes_(kLanes + 2 * history.operations.size()) {
+      : history_(history),
+        end_(end),
+        kind_(kind),
+        actors_(kActors + 2 * history.operations.size()) {
     for (u32 i = 0; i < history.operations.size(); ++i)
       if (history.seen[i].fate != Fate::Unanswered)
-        lanes_[history.operations[i].lane].push_back(i), ++operations_;
+        actors_[history.operations[i].actor].push_back(i), ++operations_;
     done_.resize(history.operations.size());
   }
   bool go(const State& state) {
     if (order_.size() == operations_) return state.memory == end_;
     if (!tried_.insert(place(state)).second) return false;
-    for (const std::vector<u32>& lane : lanes_) {
+    for (const std::vector<u32>& actor : actors_) {
       bool overtakes = false;
-      for (const u32 i : lane) {
+      for (const u32 i : actor) {
         if (done_[i]) continue;
         const bool is_read = history_.operations[i].what == What::Read;
         if (!(overtakes && is_read) && try_next(i, state)) return true;
@@ -55,9 +58,9 @@ class Search {
   }
   // All that ended before it began have been.
   bool may_begin(u32 i) const {
-    const bool by_host = history_.operations[i].lane == kHost;
-    for (const std::vector<u32>& lane : lanes_)
-      for (const u32 n : lane) {
+    const bool by_host = history_.operations[i].actor == kHost;
+    for (const std::vector<u32>& actor : actors_)
+      for (const u32 n : actor) {
         const Seen& other = history_.seen[n];
         if (!done_[n] && (by_host ? other.told : other.ended) < history_.seen[i].begun)
           return false;
@@ -73,7 +76,7 @@ class Search {
   const History& history_;
   const Memory& end_;
   const Order kind_;
-  std::vector<std::vector<u32>> lanes_;
+  std::vector<std::vector<u32>> actors_;
   std::string done_;  // by operation: 1 if it is in the order
   std::size_t operations_ = 0;
   std::vector<u32> order_;
@@ -83,29 +86,29 @@ class Search {
 // As Order::Loose has them.
 History with_parts(const History& history) {
   History parts;
-  const auto add = [&](Operation op, What what, u32 lane, const Seen& seen) {
-    op.what = what, op.lane = u8(lane);
+  const auto add = [&](Operation op, What what, u32 actor, const Seen& seen) {
+    op.what = what, op.actor = u8(actor);
     parts.operations.push_back(op), parts.seen.push_back(seen);
   };
   for (u32 i = 0; i < history.operations.size(); ++i) {
     const Operation& op = history.operations[i];
     const Seen& seen = history.seen[i];
     if (!takes_key(op.what) || seen.fate == Fate::Unanswered) {
-      add(op, op.what, op.lane, seen);
+      add(op, op.what, op.actor, seen);
       continue;
     }
     Seen begins;
     begins.fate = Fate::Executed, begins.begun = seen.begun;
-    u32 lane = op.lane;
+    u32 actor = op.actor;
     Operation taking = op;
     if (op.what == What::SendInvalidate) {
       Seen data = seen;
       data.fate = Fate::Executed;
-      add(op, What::Send, lane, data);
-      lane = kLanes + i, taking.what = What::LocalInvalidate, taking.bytes = 0;
+      add(op, What::Send, actor, data);
+      actor = kActors + i, taking.what = What::LocalInvalidate, taking.bytes = 0;
     }
-    add(taking, What::BeginTaking, lane, begins);
-    add(taking, taking.what, lane, seen);
+    add(taking, What::BeginTaking, actor, begins);
+    add(taking, taking.what, actor, seen);
   }
   return parts;
 }

@@ -10,14 +10,14 @@ Recorder::Recorder(Device& device, const Burst& burst) : device_(device), burst_
   history_ = {burst, std::vector<Seen>(burst.size())};
   for (u32 i = 0; i < burst.size(); ++i) {
     const Operation& op = burst[i];
-    all_[op.lane].push_back(i);
-    if (op.lane >= kPeers || is_receive(op.what)) completed_[op.lane].push_back(i);
+    all_[op.actor].push_back(i);
+    if (op.actor >= kPeers || is_receive(op.what)) completed_[op.actor].push_back(i);
   }
 }
 
 History Recorder::run() {
   device_.listen(
-      [this](u8 lane, u32 number, proto::WcStatus status) { completed(lane, number, status); });
+      [this](u8 actor, u32 number, proto::WcStatus status) { completed(actor, number, status); });
   for (u32 i = 0; i < burst_.size(); ++i) {
     if (burst_[i].gap) device_.device().advance(burst_[i].gap);
     answered();
@@ -36,12 +36,12 @@ void Recorder::answered() {
 
 void Recorder::answered(const Device::Answer& answer) {
   using namespace proto;
-  const auto& lane = all_[answer.lane];
-  must(answer.number < lane.size(), "an answer to no request");
+  const auto& actor = all_[answer.actor];
+  must(answer.number < actor.size(), "an answer to no request");
   const ParsedPacket& p = answer.packet;
   const bool is_nak = p.has(Ext::Aeth) && syndrome_kind(p.aeth.syndrome) != SyndromeKind::Ack;
-  for (u32 n = 0; n < answer.number + !is_nak; ++n) end(lane[n], Fate::Executed);
-  const u32 i = lane[answer.number];
+  for (u32 n = 0; n < answer.number + !is_nak; ++n) end(actor[n], Fate::Executed);
+  const u32 i = actor[answer.number];
   if (is_nak) return end(i, Fate::Refused);
   if (p.has(Ext::AtomicAckEth))
     for (u64 word = p.atomic_ack_eth.original, n = 8; n--; word >>= 8)
@@ -50,16 +50,16 @@ void Recorder::answered(const Device::Answer& answer) {
     history_.seen[i].data = answer.payload;
 }
 
-void Recorder::completed(u8 lane, u32 number, proto::WcStatus status) {
+void Recorder::completed(u8 actor, u32 number, proto::WcStatus status) {
   answered();
   if (status == proto::WcStatus::WrFlushErr) return;  // behind what has failed
-  if (lane == kCommand) {                             // by its key
-    const auto found = std::find_if(all_[lane].begin(), all_[lane].end(),
+  if (actor == kCommand) {                            // by its key
+    const auto found = std::find_if(all_[actor].begin(), all_[actor].end(),
                                     [&](u32 i) { return burst_[i].key == number; });
-    number = u32(found - all_[lane].begin());
+    number = u32(found - all_[actor].begin());
   }
-  must(number < completed_[lane].size(), "a completion of nothing");
-  const u32 i = completed_[lane][number];
+  must(number < completed_[actor].size(), "a completion of nothing");
+  const u32 i = completed_[actor][number];
   const bool success = status == proto::WcStatus::Success;
   end(i, Fate::Executed);
   if (!success) history_.seen[i].fate = Fate::Refused;  // though it may have been acknowledged
@@ -69,7 +69,7 @@ void Recorder::completed(u8 lane, u32 number, proto::WcStatus status) {
 
 void Recorder::reuse(const Operation& by) {
   Operation op = by;
-  op.what = What::HostWrite, op.lane = kHost;
+  op.what = What::HostWrite, op.actor = kHost;
   op.fill = u8(0x80 + history_.operations.size());
   const u32 end = takes_key(by.what) ? kKeys[by.key].end : by.at + by.bytes;
   op.at = std::max(takes_key(by.what) ? kKeys[by.key].begin : by.at, kAtomicBytes);

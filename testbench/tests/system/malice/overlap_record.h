@@ -13,14 +13,14 @@ class Recorder {
  private:
   void answered();
   void answered(const Device::Answer& answer);
-  void completed(u8 lane, u32 number, proto::WcStatus status);
+  void completed(u8 actor, u32 number, proto::WcStatus status);
   void reuse(const Operation& operation);
   void end(u32 operation, Fate fate);
 
   Device& device_;
   const Burst burst_;
   History history_;
-  std::array<std::vector<u32>, kLanes> all_, completed_;  // operations: all, those with a CQE
+  std::array<std::vector<u32>, kActors> all_, completed_;  // operations: all, those with a CQE
   u32 moment_ = 0;
 };
 }  // namespace hca::testbench::malice::overlap

@@ -25,14 +25,14 @@ std::string text_of(const History& history) {
   return text;
 }
 
-// A lane that nothing has failed executes all that it was given.
+// An actor that nothing has failed executes all that it was given.
 std::optional<std::string> find_unanswered(const History& history) {
-  std::array<bool, kLanes> failed{};
+  std::array<bool, kActors> failed{};
   for (std::size_t i = 0; i < history.operations.size(); ++i) {
-    bool& lane_failed = failed[history.operations[i].lane];
-    if (history.seen[i].fate == Fate::Unanswered && !lane_failed)
+    bool& actor_failed = failed[history.operations[i].actor];
+    if (history.seen[i].fate == Fate::Unanswered && !actor_failed)
       return fmt::format("operation {} is not answered", i);
-    if (history.seen[i].fate == Fate::Refused) lane_failed = true;
+    if (history.seen[i].fate == Fate::Refused) actor_failed = true;
   }
   return std::nullopt;
 }

@@ -17,7 +17,7 @@ struct RequesterBench : Bench {
       : config(c), packetizer_config{.latency = 4, .interval = 1, .buffers = buffers} {
     set_up(contexts, 3);
     add(requester, "requester");
-    packetizer.sides[0].buffers.connect(requester.self, "packet buffers");
+    packetizer.ports[0].buffers.connect(requester.self, "packet buffers");
     turn_buffers.connect(requester.self, "turn buffers");
     requester.turns.buffers = &turn_buffers;
     feed(requester.acks_in.add(), requester, acks);
@@ -30,7 +30,7 @@ struct RequesterBench : Bench {
     take(requester.outputs.responses_out, requester);
     requester.response_data.placed_in.connect(requester.self, requester.self, "placed responses");
     reads = &take(packetizer.dma_out, requester);
-    packets = &take(packetizer.sides[0].not_read_out, requester);
+    packets = &take(packetizer.ports[0].not_read_out, requester);
   }
   // When the packets would have asked for their payload: the port sees them two cycles later.
   Cycles asked() const {
@@ -102,7 +102,7 @@ TEST_CASE("without a packet buffer the requester is blocked at n - 1 and ready a
           "[requester]") {
   RequesterBench bench({.latency = 4, .interval = 1}, 1);
   bench.post(10, 2);
-  bench.plan({{50, [&] { bench.packetizer.sides[0].buffers.give(60); }}});
+  bench.plan({{50, [&] { bench.packetizer.ports[0].buffers.give(60); }}});
   bench.domain.run_until(100);
   CHECK(bench.asked() == Cycles{10 + 12, 60 + 12});
 }

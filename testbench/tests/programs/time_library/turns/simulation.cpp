@@ -14,8 +14,8 @@
 #include "testbench/programs/time_library/turns.h"
 
 namespace hca::explored {
+using attach::Activity;
 using attach::SharedThread;
-using attach::Turn;
 using engine::Cycle;
 
 namespace {
@@ -60,17 +60,17 @@ std::optional<unsigned> Simulation::take_core() {
 
 // Process::runs() looks at what the thread does as well, which takes real time.
 bool Simulation::runs(SharedThread& thread, bool) {
-  while (thread.turn.load() == Turn::Runs) {
+  while (thread.activity.load() == Activity::Runs) {
     if (!takes_away) {
-      attach::sleep_on(thread, Turn::Runs, 0);
+      attach::sleep_on(thread, Activity::Runs, 0);
       continue;
     }
     pause("takes a turn away");
-    Turn runs = Turn::Runs;
+    Activity runs = Activity::Runs;
     --takes_away, took_away = true;
-    if (thread.turn.compare_exchange_strong(runs, Turn::Silent)) return false;
+    if (thread.activity.compare_exchange_strong(runs, Activity::Silent)) return false;
   }
-  return thread.turn.load() != Turn::None;
+  return thread.activity.load() != Activity::None;
 }
 void Simulation::take_posted() { device.ring(); }
 
@@ -99,7 +99,7 @@ Simulation& simulation() { return *g_simulation; }
 attach::SharedProcess& set_up_simulation() {
   const auto used = u64(&g_shared.threads[kCores]) - u64(&g_shared);
   std::memset(static_cast<void*>(&g_shared), 0, used);
-  g_shared.threads[0].turn.set(Turn::Wants);
+  g_shared.threads[0].activity.set(Activity::Wants);
   g_shared.places.set(1);
   g_simulation.emplace(g_shared);
   return g_shared;
@@ -126,15 +126,16 @@ void close_clock() {
 
 // ---- What must be so
 void see_turn(const void* turn, unsigned before, unsigned after, bool contends) {
-  if (Turn(before) == Turn::Runs && contends)
+  if (Activity(before) == Activity::Runs && contends)
     fault("a thread gives its turn up while it waits for a spin lock");
-  if (Turn(after) != Turn::Runs) return;
+  if (Activity(after) != Activity::Runs) return;
   for (const SharedThread& one : std::span(g_shared.threads).first(kCores))
-    if (&one.turn != turn && one.turn.peek() == Turn::Runs) fault("two threads have the turn");
+    if (&one.activity != turn && one.activity.peek() == Activity::Runs)
+      fault("two threads have the turn");
 }
 void check_turn(const char* call) {
   const SharedThread* const slot = time_library::t_mine.slot;
-  if (slot && slot->turn.peek() != Turn::Runs && !simulation().took_away) {
+  if (slot && slot->activity.peek() != Activity::Runs && !simulation().took_away) {
     std::printf("%s: ", call);
     fault("a thread runs without its turn");
   }
@@ -157,8 +158,9 @@ const char* word_name(const void* word) {
     const void* word;
     const char* name;
   };
-  for (const Row& row : {Row{&one.turn, "turn"}, Row{&one.sleeps, "sleeps"}, Row{&one.now, "now"},
-                         Row{&one.in_flight, "in flight"}, Row{&one.cost, "cost"}})
+  for (const Row& row :
+       {Row{&one.activity, "turn"}, Row{&one.sleeps, "sleeps"}, Row{&one.now, "now"},
+        Row{&one.in_flight, "in flight"}, Row{&one.cost, "cost"}})
     if (row.word == word) return name(row.name, place);
   return name("a word", place);
 }
