@@ -3,7 +3,8 @@
 """The layers of the model, as a check.
 
   check_layers.py includes ROOT    no #include of a layer further right, nor of a library that the layer may not know; each running
-                                   state of a device is changed by its owner among the blocks
+                                   state of a device is changed by its owner among the blocks; no block includes another one or a
+                                   part of one, but those that call each other; the boxes of README.md are blocks with knobs
   check_layers.py graph ROOT       which folders of testbench/ include which, and the cycles among them
   check_layers.py symbols FILE...  no archive or program refers to a symbol of SystemC or links libsystemc
 """
@@ -85,6 +86,37 @@ OWNERS = {
     "Contexts": {"chip.h", "command.h"},
 }
 OWNED = re.compile(r"^\s+(?:const )?device::(" + "|".join(set(OWNERS) - {"Contexts"}) + r") \w+;|^\s+device::(Contexts)&? \w+;")
+# The blocks, by header below model/blocks: who calls it, beside the chip. All others exchange items with it over links (items.h, packet.h,
+# memory/dma_request.h) and do not include it. Parts of a block in a folder of its own are included there alone.
+EVERYBODY = {"*"}
+CALLERS = {
+    "command.h": set(),
+    "completion/completion.h": set(),
+    "completion/event.h": set(),
+    "memory/context_cache.h": {"context_gate"},
+    "memory/context_gate.h": set(),
+    "memory/dma.h": set(),
+    "memory/protection.h": EVERYBODY,  # look-ups of keys
+    "memory/qp_context.h": EVERYBODY,  # look-ups of contexts
+    "port/icrc_unit.h": {"port", "stand_in"},  # inside the activation of `port`
+    "port/link_control.h": {"port"},  # where a frame arrives first
+    "port/port.h": set(),
+    "receive/congestion.h": {"port"},  # inside its activation, as the next two
+    "receive/responder_check.h": {"port"},
+    "receive/response_check.h": {"port"},
+    "receive/responder_execute/responder_execute.h": {"command"},  # between two cycles
+    "receive/responder_reply.h": set(),
+    "send/doorbell.h": set(),
+    "send/packetizer.h": {"requester"},  # inside its activation
+    "send/qp_scheduler.h": set(),
+    "send/requester/requester.h": {"command"},  # between two cycles
+    "send/wqe_fetch.h": set(),
+}
+# Without a box in README.md: the way to memory, which is drawn as its accesses, and what stands there with some knobs only.
+WITHOUT_BOX = {"dma", "context_cache", "context_gate", "link_control"}
+WITHOUT_KNOBS = {"dma", "context_gate"}
+OWN_FOLDER = {"requester", "responder_execute"}
+IS_BLOCK = re.compile(r"^class \w+ (?:final )?: public engine::Block\b", re.M)
 CRC_FILE = "model/proto/wire/crc.cpp"
 CRC_HEADER = re.compile(r"^isa-l|^immintrin\.h$")  # ISA-L, and the processor's carry-less product
 VERILATED_HEADER = re.compile(r"^V[a-z0-9_]+\.h$")
@@ -147,6 +179,50 @@ def check_owners(root):
     return len(wrong)
 
 
+def block_of(path):
+    """The block that a source of model/blocks belongs to: its folder, or the beginning of its name."""
+    path = pathlib.PurePosixPath(path)
+    if path.parent.name in OWN_FOLDER:
+        return path.parent.name
+    name = path.stem.removesuffix("_config")
+    return name.split("_")[0] if name.startswith(("chip_", "port_")) else name
+
+
+def breach_of_block(path, header):
+    """What is wrong with a source of the blocks including a header of another block, or None."""
+    if not (path.startswith(BLOCKS + "/") and header.startswith(BLOCKS + "/")):
+        return None
+    mine, other = block_of(path), block_of(header)
+    if mine in (other, "chip") or header.endswith("_config.h"):
+        return None
+    callers = CALLERS.get(header.removeprefix(BLOCKS + "/"))
+    if callers is not None:
+        return None if mine in callers or callers == EVERYBODY else f"{mine} does not call {other}: {header}"
+    return f"{header} is a part of {other} alone" if other in OWN_FOLDER else None
+
+
+def check_boxes(root):
+    """Each block has a row in CALLERS, knobs, and a box in README.md; each box is a block."""
+    wrong = []
+    for path in sorted((root / BLOCKS).rglob("*.h")):
+        name = path.relative_to(root / BLOCKS).as_posix()
+        if IS_BLOCK.search(path.read_text(encoding="utf-8")) and name not in CALLERS and not name.startswith("twins/"):
+            wrong.append(f"{BLOCKS}/{name}: a block without a row in CALLERS of scripts/check_layers.py")
+    drawn = re.search(r"## The pipeline\n+```\n(.*?)```", (root / "README.md").read_text(encoding="utf-8"), re.S)
+    words = set(re.findall(r"\b[a-z]+(?:_[a-z]+)*\b", drawn[1] if drawn else ""))
+    for header in CALLERS:
+        path = root / BLOCKS / header
+        if not path.is_file():
+            wrong.append(f"{BLOCKS}/{header}: does not exist")
+        if (path.stem in WITHOUT_KNOBS) == path.with_name(f"{path.stem}_config.h").is_file():
+            wrong.append(f"{BLOCKS}/{header}: {'has' if path.stem in WITHOUT_KNOBS else 'has no'} {path.stem}_config.h")
+        if (path.stem in WITHOUT_BOX) == (path.stem in words):
+            wrong.append(f"README.md: {path.stem} {'has' if path.stem in words else 'has no'} box in the pipeline")
+    for place in wrong:
+        print(place)
+    return len(wrong)
+
+
 def all_includes(root):
     """Of all sources: path, line number, and what INCLUDE finds there."""
     for path in sorted(p for top in TOPS for p in (root / top).rglob("*")):
@@ -161,10 +237,10 @@ def check_includes(root):
     count, bad = 0, 0
     for name, number, kind, header in all_includes(root):
         count += 1
-        if what := breach_of_include(name, kind, header):
+        if what := breach_of_include(name, kind, header) or breach_of_block(name, header):
             bad += 1
             print(f"{name}:{number}: {what}")
-    bad += check_owners(root) + check_mistakes(root)
+    bad += check_owners(root) + check_mistakes(root) + check_boxes(root)
     print(f"{count} includes, {bad} breaches")
     return 1 if bad or not count else 0
 

@@ -119,6 +119,19 @@ class Layers(unittest.TestCase):
                 ("testbench/tests/new_folder/file.cpp", '"', "testbench/tests/run_text.h")):
             self.assertIsNotNone(check_layers.breach_of_include(path, kind, header), (path, header))
 
+    def test_a_block_that_includes_another_one_is_found(self):
+        part = "model/blocks/receive/responder_execute/outcomes.h"
+        for path, header in (
+                ("model/blocks/send/doorbell.h", "model/blocks/send/qp_scheduler.h"), ("model/blocks/port/port_receive.cpp", "model/blocks/completion/event.h"),
+                ("model/blocks/send/requester/requester.h", part), ("model/blocks/command.h", part), ("model/blocks/memory/dma.cpp", "model/blocks/command.h")):
+            self.assertIsNotNone(check_layers.breach_of_block(path, header), (path, header))
+        for path, header in (
+                ("model/blocks/chip.h", "model/blocks/send/doorbell.h"), ("model/blocks/send/doorbell.cpp", "model/blocks/send/doorbell.h"),
+                ("model/blocks/port/port_receive.cpp", "model/blocks/receive/responder_check.h"), ("model/blocks/send/doorbell.h", "model/blocks/items.h"),
+                ("model/blocks/receive/responder_execute/answer_order.cpp", part), ("model/systemc/hca.h", "model/blocks/command.h"),
+                ("model/blocks/send/requester/requester.cpp", "model/blocks/memory/protection.h")):
+            self.assertIsNone(check_layers.breach_of_block(path, header), (path, header))
+
     def test_folders_that_include_each_other_are_found(self):
         graph = {"a": {"b"}, "b": {"c"}, "c": {"b", "d"}, "d": set(), "e": {"a"}}
         self.assertEqual(check_layers.cycles_of(graph), {frozenset("bc")})

@@ -295,7 +295,7 @@ void Chip::connect_completion() {
 
 void Chip::connect_dma() {
   const auto add_client = [&](DmaClient which, engine::Block& block, DmaLink*& out,
-                              Dma::Client client, const char* name) {
+                              DmaCallbacks client, const char* name) {
     connect(block, out, dma, dma.requests_in[unsigned(which)], name);
     out->accesses = &accesses;
     dma.clients[unsigned(which)] = client;

@@ -8,6 +8,7 @@
 #include "model/blocks/completion/completion.h"
 #include "model/blocks/completion/event.h"
 #include "model/blocks/memory/context_gate.h"
+#include "model/blocks/memory/dma.h"
 #include "model/blocks/port/port.h"
 #include "model/blocks/receive/congestion.h"
 #include "model/blocks/receive/responder_execute/responder_execute.h"

@@ -221,7 +221,7 @@ void Command::tell_port() {
   outputs.events_out->push(EventNote{kAsyncEq, {kPortEvents[row].type, port}});
 }
 
-Dma::Client Command::client() {
+DmaCallbacks Command::client() {
   return {this,
           [](void* owner, const DmaRequest& r, Cycle, Cycle last) {
             auto& x = *static_cast<Command*>(owner);

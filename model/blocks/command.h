@@ -6,10 +6,9 @@
 #include <span>
 
 #include "model/blocks/command_config.h"
-#include "model/blocks/completion/event.h"
 #include "model/blocks/items.h"
 #include "model/blocks/lib/per_port.h"
-#include "model/blocks/memory/dma.h"
+#include "model/blocks/memory/dma_request.h"
 #include "model/blocks/receive/responder_execute/responder_execute.h"
 #include "model/blocks/send/requester/requester.h"
 #include "model/device/memory_keys.h"
@@ -61,7 +60,7 @@ class Command : public engine::Block {
   engine::Waker dma;
 
   void tick();
-  Dma::Client client();
+  DmaCallbacks client();
 
  private:
   void take_fault(FaultLink& link);

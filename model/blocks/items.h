@@ -50,6 +50,18 @@ struct Turn {
   alignas(64) std::array<u8, kBytes> wqes{};
 };
 
+// A run of receive WQEs as they stand in host memory.
+struct ReceiveBatch {
+  ReceiveBatch* next = nullptr;
+  Pool<ReceiveBatch>* home = nullptr;
+  u32 qpn = 0, first = 0, count = 0;
+  u32 life = 0;             // of the queue pair that asked for it
+  bool unreadable = false;  // memory answered with an error
+  alignas(64) std::array<u8, 1024> wqes{};
+
+  bool has(u32 index) const { return index - first < count; }
+};
+
 // What the requester tells the scheduler of a queue pair.
 enum class NoteKind : u8 {
   TurnDone,  // room for another turn
@@ -144,5 +156,6 @@ using CompletedLink = AccessLink<Completed, 8>;
 using ReplyLink = engine::Link<Reply, 8>;
 using FaultLink = engine::Link<Fault, 4>;
 using PacketLink = engine::Link<Packet*, kMostPackets>;
+using ReceiveBatchLink = engine::Link<ReceiveBatch*, 64>;
 using EventLink = engine::Link<EventNote, 4>;
 }  // namespace hca::blocks

@@ -148,7 +148,7 @@ void Completion::raise(u32 cqn) {
   outputs.events_out->push(EventNote{cqs_[cqn].eqn, {EventType::Completion, cqn}});
 }
 
-Dma::Client Completion::client() {
+DmaCallbacks Completion::client() {
   return {this, nullptr, [](void* owner, const DmaRequest& r) {
             auto& x = *static_cast<Completion*>(owner);
             const u32 slot = u32(

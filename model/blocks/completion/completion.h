@@ -7,7 +7,7 @@
 #include "model/blocks/lib/delayed.h"
 #include "model/blocks/lib/ring.h"
 #include "model/blocks/lib/stand_in.h"
-#include "model/blocks/memory/dma.h"
+#include "model/blocks/memory/dma_request.h"
 #include "model/blocks/send/timers.h"
 #include "model/device/contexts.h"
 #include "model/device/event_queue.h"
@@ -54,7 +54,7 @@ class Completion : public engine::Block {
   engine::Waker dma;
 
   void tick();
-  Dma::Client client();
+  DmaCallbacks client();
   Cycle next_timer() const { return periods_.next(); }
 
  private:

@@ -5,7 +5,7 @@
 #include "model/blocks/completion/event_config.h"
 #include "model/blocks/items.h"
 #include "model/blocks/lib/ring.h"
-#include "model/blocks/memory/dma.h"
+#include "model/blocks/memory/dma_request.h"
 #include "model/device/contexts.h"
 #include "model/device/event_queue.h"
 #include "model/engine/budget.h"
@@ -43,7 +43,7 @@ class Event : public engine::Block {
   engine::Waker dma;
 
   void tick();
-  Dma::Client client() {
+  DmaCallbacks client() {
     return {this, nullptr, [](void* owner, const DmaRequest&) {
               auto& x = *static_cast<Event*>(owner);
               x.buffers.give(x.dma.now() + 1);

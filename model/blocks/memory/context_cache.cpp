@@ -243,7 +243,7 @@ void ContextCache::ask_memory() {
   if (!requests_.empty()) outputs.dma_out->wake_when_free();
 }
 
-Dma::Client ContextCache::client() {
+DmaCallbacks ContextCache::client() {
   return {
       this,
       [](void* owner, const DmaRequest& r, Cycle, Cycle last) {

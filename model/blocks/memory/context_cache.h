@@ -8,7 +8,7 @@
 #include "model/blocks/lib/pool.h"
 #include "model/blocks/lib/ring.h"
 #include "model/blocks/memory/context_cache_config.h"
-#include "model/blocks/memory/dma.h"
+#include "model/blocks/memory/dma_request.h"
 #include "model/device/contexts.h"
 #include "model/engine/budget.h"
 
@@ -84,7 +84,7 @@ class ContextCache : public engine::Block {
   void connect_misses();
 
   void tick();
-  Dma::Client client();
+  DmaCallbacks client();
 
  private:
   struct Waiter {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/blocks/memory/context_gate.h"
 
-#include "model/blocks/receive/responder_execute/receive_batch.h"
 #include "model/proto/transport/responder_rules.h"
 #include "model/proto/transport/response_rules.h"
 #include "model/proto/transport/work_rules.h"

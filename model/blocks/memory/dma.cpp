@@ -48,7 +48,7 @@ inline void Dma::finish_write() {
   const Access& a = writes_.front();
   outside_.write_memory(a.request.address, a.request.buffer, a.request.bytes, now());
   accesses_.end(a.request.era);
-  const Client& client = clients[a.client];
+  const DmaCallbacks& client = clients[a.client];
   if (client.released) client.released(client.self, a.request);
   writes_.drop();
   write_memory_ = writes_.empty() ? engine::kNever : writes_.front().memory;

@@ -43,10 +43,7 @@ constexpr u32 covered_from(proto::Framing framing, bool vlan) {
   if (framing == proto::Framing::IbGlobal) return proto::bytes_of<proto::Lrh>();
   return proto::bytes_of<proto::Ethernet>() + (vlan ? proto::bytes_of<proto::Vlan>() : 0);
 }
-// What stands behind the last payload or pad byte.
-constexpr u32 crc_bytes(proto::Framing framing) {
-  return proto::kIcrcBytes + (proto::is_native(framing) ? proto::kVcrcBytes : 0);
-}
+using proto::crc_bytes;
 // The shortest frame with a BTH and its CRCs.
 constexpr u32 icrc_min_bytes(proto::Framing framing, bool vlan) {
   return covered_from(framing, vlan) + proto::framing_row(framing).covered_header_bytes +

@@ -6,7 +6,7 @@
 
 #include "model/blocks/items.h"
 #include "model/blocks/lib/per_port.h"
-#include "model/blocks/memory/dma.h"
+#include "model/blocks/memory/dma_request.h"
 #include "model/blocks/memory/protection.h"
 #include "model/blocks/port/lane_arbiter.h"
 #include "model/blocks/port/tx_start.h"
@@ -101,7 +101,7 @@ class Packetizer {
   // The packet that is being gathered goes nowhere; the last piece only takes back what it holds.
   void abandon() { packet_->abandoned = true, left_ = 0; }
 
-  Dma::Client client() {
+  DmaCallbacks client() {
     return {this, [](void* owner, const DmaRequest& r, Cycle first, Cycle last) {
               static_cast<Packetizer*>(owner)->arrived(r, first, last);
             }};

@@ -2,7 +2,7 @@
 #pragma once
 #include "model/blocks/items.h"
 #include "model/blocks/lib/by_qp.h"
-#include "model/blocks/memory/dma.h"
+#include "model/blocks/memory/dma_request.h"
 #include "model/blocks/send/read_order.h"
 #include "model/blocks/send/wqe_fetch_config.h"
 #include "model/device/contexts.h"
@@ -36,7 +36,7 @@ class WqeFetch : public engine::Block {
   engine::Waker dma;  // whose clock `fetched` runs on
 
   void tick();
-  Dma::Client client() {
+  DmaCallbacks client() {
     return {this, [](void* owner, const DmaRequest& r, Cycle, Cycle last) {
               static_cast<WqeFetch*>(owner)->fetched(r, last);
             }};

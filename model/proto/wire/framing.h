@@ -91,6 +91,9 @@ inline constexpr std::array<FramingRow, kFramingCount> kFramingRows{{
 constexpr const FramingRow& framing_row(Framing f) { return kFramingRows[unsigned(f)]; }
 constexpr bool is_native(Framing f) { return f == Framing::IbLocal || f == Framing::IbGlobal; }
 
+// What follows the last payload or pad byte.
+constexpr u32 crc_bytes(Framing f) { return kIcrcBytes + (is_native(f) ? kVcrcBytes : 0); }
+
 // Bytes that a frame, without FCS and padding, takes of its link.
 constexpr u32 bytes_on_link(u32 frame_bytes, LinkLayer link) {
   return link == LinkLayer::InfiniBand

@@ -166,7 +166,7 @@ AtomicUnits::Unit& AtomicUnits::unit_of(const DmaRequest& request) {
   return *static_cast<Unit*>(request.context);
 }
 
-Dma::Client AtomicUnits::client() {
+DmaCallbacks AtomicUnits::client() {
   return {this,
           [](void* part, const DmaRequest& r, Cycle, Cycle last) {
             Unit& unit = unit_of(r);

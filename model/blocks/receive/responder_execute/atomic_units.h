@@ -27,7 +27,7 @@ class AtomicUnits : ResponderPart {
   void start();
   bool any_to_finish() const { return marks_; }
   void finish();
-  Dma::Client client();
+  DmaCallbacks client();
 
  private:
   enum class UnitStep : u8 { Read, Written };

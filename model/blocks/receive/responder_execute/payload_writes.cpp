@@ -82,7 +82,7 @@ void PayloadWrites::end() {
   return true;
 }
 
-Dma::Client PayloadWrites::client() {
+DmaCallbacks PayloadWrites::client() {
   return {this,
           [](void* part, const DmaRequest& r, Cycle first, Cycle) {
             auto& x = *static_cast<PayloadWrites*>(part);

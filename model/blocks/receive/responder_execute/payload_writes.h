@@ -36,7 +36,7 @@ class PayloadWrites : ResponderPart {
   bool next_piece();
   // By a reset as well.
   void end();
-  Dma::Client client();
+  DmaCallbacks client();
 
  private:
   bool begin_pieces(Packet* p, Cycle entered);

@@ -94,7 +94,7 @@ void ReadResponses::ask_rest(Rest& rest) {
                                        p, true);
 }
 
-Dma::Client ReadResponses::client() {
+DmaCallbacks ReadResponses::client() {
   return {this, [](void* part, const DmaRequest& r, Cycle first, Cycle last) {
             auto& x = *static_cast<ReadResponses*>(part);
             // Else the rest is to come.

@@ -24,7 +24,7 @@ class ReadResponses : ResponderPart {
   bool ask(unsigned port);
   // The data of one are here: it goes to responder_reply.
   void forward(unsigned port);
-  Dma::Client client();
+  DmaCallbacks client();
 
  private:
   // A response packet's data that are in another page.

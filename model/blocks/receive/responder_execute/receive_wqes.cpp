@@ -64,7 +64,7 @@ void ReceiveWqes::fetch() {
                                               b->count * qp->rq.stride(), b);
 }
 
-Dma::Client ReceiveWqes::client() {
+DmaCallbacks ReceiveWqes::client() {
   return {this, [](void* part, const DmaRequest& r, Cycle, Cycle last) {
             auto& x = *static_cast<ReceiveWqes*>(part);
             const Cycle now = x.now();

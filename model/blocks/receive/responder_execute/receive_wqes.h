@@ -20,7 +20,7 @@ class ReceiveWqes : ResponderPart {
   // False: it is of a queue pair that was reset.
   bool accept(ReceiveBatch* batch);
   static void drop(ResponderQueue& q);
-  Dma::Client client();
+  DmaCallbacks client();
 
  private:
   static u32 next_batch(const ResponderQueue& q);

@@ -46,10 +46,10 @@ class ResponderExecute : public engine::Block {
   ResponderExecuteCounters counters;
 
   void tick();
-  Dma::Client payload_client() { return payload_.client(); }
-  Dma::Client receive_wqe_client() { return receive_wqes_.client(); }
-  Dma::Client read_client() { return reads_.client(); }
-  Dma::Client atomic_client() { return atomics_.client(); }
+  DmaCallbacks payload_client() { return payload_.client(); }
+  DmaCallbacks receive_wqe_client() { return receive_wqes_.client(); }
+  DmaCallbacks read_client() { return reads_.client(); }
+  DmaCallbacks atomic_client() { return atomics_.client(); }
   void connect_atomics(engine::Waker writer) { atomics_.connect(writer); }
   // By `command`, between cycles.
   void enter_error(u32 qpn);

@@ -4,7 +4,7 @@
 
 #include "model/blocks/lib/by_qp.h"
 #include "model/blocks/lib/per_port.h"
-#include "model/blocks/memory/dma.h"
+#include "model/blocks/memory/dma_request.h"
 #include "model/blocks/receive/responder_execute/responder_execute_config.h"
 #include "model/blocks/receive/responder_execute/responder_queue.h"
 #include "model/device/port_counts.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "model/blocks/receive/responder_execute/outcome.h"
-#include "model/blocks/receive/responder_execute/receive_batch.h"
 #include "model/proto/transport/reply_rules.h"
 #include "model/proto/transport/saved_requests.h"
 

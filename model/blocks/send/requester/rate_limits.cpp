@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "model/blocks/port/icrc_unit.h"
-
 namespace hca::blocks {
 [[gnu::cold]] void RateLimits::pace(u32 qpn, SendQueue& q, const Packet& packet) {
   const u32 limit = contexts_.qps[qpn].rate_limit;

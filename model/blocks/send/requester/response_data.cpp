@@ -58,7 +58,7 @@ void ResponseData::mark_placed(u32 qpn, u32 index) {
   ++state_of(qpn).reads_placed;
 }
 
-Dma::Client ResponseData::client() {
+DmaCallbacks ResponseData::client() {
   return {this,
           [](void* owner, const DmaRequest& r, Cycle ordered, Cycle) {
             auto& x = *static_cast<ResponseData*>(owner);

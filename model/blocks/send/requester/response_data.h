@@ -17,7 +17,7 @@ class ResponseData : RequesterPart {
   };
   engine::Link<Placed, 64> placed_in;  // written by dma: the data of a READ or ATOMIC are ordered
   engine::Waker dma;
-  Dma::Client client();
+  DmaCallbacks client();
 
   // What the response of a READ or ATOMIC will need of its WQE, whose buffer goes back before.
   void keep_buffers(u32 index, SendQueue& q);

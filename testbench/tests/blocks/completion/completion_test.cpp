@@ -44,7 +44,7 @@ struct CompletionBench : Bench {
     return plan;
   }
   void in_memory(std::size_t i) {
-    const Dma::Client client = completion.client();
+    const DmaCallbacks client = completion.client();
     client.released(client.self, writes->items.at(i));
   }
   Cycles seen() {

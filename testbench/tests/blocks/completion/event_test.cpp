@@ -59,7 +59,7 @@ TEST_CASE("an event waits for room in front of dma", "[event]") {
 TEST_CASE("without an EQE buffer an event is blocked at n - 1 and ready at n", "[event]") {
   EventBench bench({.latency = 2, .interval = 1}, Cycles(blocks::Event::kBuffers + 1, 10));
   bench.plan({{99, [&] {
-                 const Dma::Client client = bench.event.client();
+                 const DmaCallbacks client = bench.event.client();
                  client.released(client.self, bench.writes->items.at(0));
                }}});
   Cycles wanted;

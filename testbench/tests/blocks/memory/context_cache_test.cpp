@@ -61,7 +61,7 @@ struct CacheBench : Bench {
       if (!in.can_pop()) return;
       if (now() < from) return wake_at(from);
       const DmaRequest r = in.pop();
-      const Dma::Client client = bench->cache.client();
+      const DmaCallbacks client = bench->cache.client();
       auto& bytes = written[r.address];
       bytes.resize(r.bytes);
       (r.write ? writes : reads).push_back({now(), r.address});

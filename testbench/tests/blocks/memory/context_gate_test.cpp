@@ -4,7 +4,6 @@
 
 #include <catch2/catch.hpp>
 
-#include "model/blocks/receive/responder_execute/receive_batch.h"
 #include "testbench/tests/blocks/bench.h"
 
 using namespace hca;

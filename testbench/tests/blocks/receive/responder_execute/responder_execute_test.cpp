@@ -92,7 +92,7 @@ TEST_CASE("a request waits for room in front of dma", "[responder_execute]") {
 TEST_CASE("an answer leaves one cycle after its write is ordered", "[responder_execute]") {
   ExecuteBench bench({.latency = 3, .interval = 1}, 64, {10});
   bench.plan({{40, [&] {
-                 const Dma::Client client = bench.execute.payload_client();
+                 const DmaCallbacks client = bench.execute.payload_client();
                  client.done(client.self, bench.writes->items.at(0), 60, 60);
                }}});
   CHECK(bench.run().replies->seen == Cycles{60 + 1});
@@ -108,7 +108,7 @@ TEST_CASE("answers of several queue pairs that wait for room leave in the order 
   ExecuteBench bench({.latency = 3, .interval = 1}, 0, {10, 11, 24, 26}, 8, 0, {1, 1, 2, 3}, false,
                      {0, 0, 64, 0}, 100);
   bench.plan({{40, [&] {
-                 const Dma::Client client = bench.execute.payload_client();
+                 const DmaCallbacks client = bench.execute.payload_client();
                  client.done(client.self, bench.writes->items.at(0), 60, 60);
                }}});
   bench.run();
