@@ -129,11 +129,11 @@ struct SendWr {
   u32 imm_data = 0;  // or the R_Key to invalidate
   u64 remote_addr = 0;
   u32 rkey = 0;
-  u64 compare_add = 0, swap = 0;  // ATOMICs
-  proto::WorkOperands operands;   // those that have no argument here
-  MemoryInfo memory{};            // BIND_MW, REG_MR; rkey: the new key
-  proto::AddressHandle ah{};      // UD
-  bool push = false;              // the WQE goes with its doorbell; only the last of a list
+  u64 compare_add = 0, swap = 0;   // ATOMICs
+  proto::WorkOperands operands{};  // those that have no argument here
+  MemoryInfo memory{};             // BIND_MW, REG_MR; rkey: the new key
+  proto::AddressHandle ah{};       // UD
+  bool push = false;               // the WQE goes with its doorbell; only the last of a list
 };
 struct RecvWr {
   u64 wr_id = 0;
