@@ -65,15 +65,15 @@ struct ChipBlock : Bench {
     completion.changed_in.connect(completion.self, completion.self, "CQs changed");
     completion.buffers.connect(completion.self, "CQE buffers");
     completion.dma = completion.self, writes.in.accesses = &accesses;
-    completion.ports.dma_out = &writes.in;
+    completion.outputs.dma_out = &writes.in;
     writes.in.connect(completion.self, writes.self, "writes");
     writes.takes = [this](const DmaRequest& r) {
       bytes.push_back({});
       std::copy_n(r.buffer, proto::kCqeBytes, bytes.back().begin());
       completion.client().released(&completion, r);
     };
-    take(completion.ports.events_out, completion);
-    faults = &take(completion.ports.faults_out, completion);
+    take(completion.outputs.events_out, completion);
+    faults = &take(completion.outputs.faults_out, completion);
     domain.run_until(1'000'000);
   }
   void plan_items(const Traffic& t, const Cycles& seen) {

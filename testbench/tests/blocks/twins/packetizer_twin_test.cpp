@@ -41,11 +41,11 @@ struct ChipBlock : Bench {
     add(driver, "driver"), add(asks, "asks");
     asks.in.accesses = &accesses, asks.in.connect(driver.self, asks.self, "asks");
     packetizer.dma_out = &asks.in, packetizer.dma = driver.self;
-    packetizer.sides[0].buffers.connect(driver.self, "packet buffers");
-    take(packetizer.sides[0].packets_out, driver);
-    take(packetizer.sides[0].not_read_out, driver);
+    packetizer.ports[0].buffers.connect(driver.self, "packet buffers");
+    take(packetizer.ports[0].packets_out, driver);
+    take(packetizer.ports[0].not_read_out, driver);
     asks.takes = [this](const DmaRequest& r) {
-      packetizer.sides[0].buffers.give(domain.now() + 1);
+      packetizer.ports[0].buffers.give(domain.now() + 1);
       PacketPool::give_back(static_cast<Packet*>(r.context));
     };
     domain.run_until(1'000'000);

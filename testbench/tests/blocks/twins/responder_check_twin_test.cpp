@@ -83,7 +83,7 @@ struct CheckBlock {
       block.post(p.qpn, u16(r.posted));
     while (finished[p.qpn].seen(kNever) < r.finished) finished[p.qpn].add(0);
     const Cycle out = block.check(p, at, at);
-    judged.emplace_back(p, contexts.receive[p.qpn], contexts.srqs[kSrqn].taken);
+    judged.emplace_back(p, contexts.receive_of(p.qpn), contexts.srqs[kSrqn].taken);
     if (!is_shared(p.qpn)) judged.back().shared_taken = 0;
     return out;
   }
@@ -105,11 +105,11 @@ class Traffic {
     CheckBlock first({}, 0, 0);  // says what comes next
     shared_ = first.contexts.srqs[kSrqn];
     for (u32 qpn = 1; qpn <= kQps; ++qpn)
-      states_[qpn] = first.contexts.receive[qpn], qps_[qpn] = first.contexts.qps[qpn];
+      states_[qpn] = first.contexts.receive_of(qpn), qps_[qpn] = first.contexts.qps[qpn];
     region_ = *first.protection.find(kKey), port_ = first.contexts.ports[0];
     for (unsigned i = 0; i < kItems; ++i) {
-      const u32 qpn = queue_pair(first.contexts.receive);
-      requests.push_back(request(first.contexts.receive[qpn], qpn));
+      const u32 qpn = queue_pair(first.contexts);
+      requests.push_back(request(first.contexts.receive_of(qpn), qpn));
       first.check(requests.back(), 10 + 10 * i);
     }
   }
@@ -144,11 +144,10 @@ class Traffic {
 
  private:
   // Seldom one that has failed.
-  template <class States>
-  u32 queue_pair(const States& states) {
+  u32 queue_pair(const device::Contexts& contexts) {
     u32 qpn = 0;
     do qpn = 1 + u32(random_.below(kQps));
-    while (states[qpn].failing && !random_.chance(1, 30));
+    while (contexts.receive_of(qpn).failing && !random_.chance(1, 30));
     return qpn;
   }
   // Mostly one that begins a message or goes on with it.

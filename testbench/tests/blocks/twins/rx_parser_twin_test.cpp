@@ -69,10 +69,10 @@ struct Receiver : Bench, engine::ProbeSink {
     add(port, "port_receive"), add(requests, "requests");
     port.packets_in.connect(port.self, "wire");
     feed(port.bells_in, port, {});
-    port.ports.requests_out = &requests.in;
+    port.outputs.requests_out = &requests.in;
     requests.in.connect(port.self, requests.self, "requests");
-    take(port.ports.acks_out, port), take(port.ports.cnps_out, port);
-    take(port.ports.bells_out, port), take(port.ports.events_out, port);
+    take(port.outputs.acks_out, port), take(port.outputs.cnps_out, port);
+    take(port.outputs.bells_out, port), take(port.outputs.events_out, port);
     responder.probe = hub.add("responder_check", kStepNames), hub.attach(*this);
     for (unsigned i = 0; i < kItems; ++i)
       port.arrive(t.packets[i], t.first_beat[i] - config.latency);
