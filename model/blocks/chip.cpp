@@ -112,15 +112,21 @@ void Chip::connect(engine::Block& writer, L*& out, engine::Block& reader, L& in,
 // responder_check, response_check and congestion of port_receive, icrc_unit of both halves of port,
 // look-ups of whoever asks.
 void Chip::add_blocks() {
-  add(doorbell, "doorbell"), add(qp_scheduler, "qp_scheduler"), add(wqe_fetch, "wqe_fetch");
+  add(doorbell, "doorbell");
+  add(qp_scheduler, "qp_scheduler");
+  add(wqe_fetch, "wqe_fetch");
   add(requester, "requester");
-  for (unsigned i = 0; i < ports.size(); ++i)
-    add(ports[i]->transmit, block_name(i, "port_transmit")),
-        add(ports[i]->receive, block_name(i, "port_receive"));
+  for (unsigned i = 0; i < ports.size(); ++i) {
+    add(ports[i]->transmit, block_name(i, "port_transmit"));
+    add(ports[i]->receive, block_name(i, "port_receive"));
+  }
   for (unsigned i = 0; i < ports.size(); ++i)
     if (ports[i]->link) add(*ports[i]->link, block_name(i, "link_control"));
-  add(responder_execute, "responder_execute"), add(responder_reply, "responder_reply");
-  add(completion, "completion"), add(event, "event"), add(dma, "dma");
+  add(responder_execute, "responder_execute");
+  add(responder_reply, "responder_reply");
+  add(completion, "completion");
+  add(event, "event");
+  add(dma, "dma");
   if (caches) add_caches();
   command.self = {&domain, domain.add_last(command, "command")};
   accesses.waiting = command.self;
@@ -128,7 +134,8 @@ void Chip::add_blocks() {
 
 // In front of `command`: what an entry's image shows are states between two cycles.
 void Chip::add_caches() {
-  add(caches->turns, "turn contexts"), add(caches->fetched, "WQE contexts");
+  add(caches->turns, "turn contexts");
+  add(caches->fetched, "WQE contexts");
   add(caches->batches, "receive WQE contexts");
   add(caches->completions[0], "send completion contexts");
   add(caches->completions[1], "receive completion contexts");
@@ -142,7 +149,9 @@ void Chip::add_caches() {
   cache.self = {&domain, domain.add_last(cache, "context_cache")};
   cache.connect_misses();
   cache.arrived_in.connect(dma.self, cache.self, "contexts read");
-  connect_gate(caches->turns), connect_gate(caches->fetched), connect_gate(caches->batches);
+  connect_gate(caches->turns);
+  connect_gate(caches->fetched);
+  connect_gate(caches->batches);
   for (auto& gate : caches->completions) connect_gate(gate);
   for (auto& gate : caches->packets) connect_gate(gate);
   for (auto& gate : caches->responses) connect_gate(gate);
@@ -200,7 +209,8 @@ void Chip::connect_port(unsigned i) {
   if (caches) {
     PacketGate& gate = caches->packets[i];
     gate.in.connect(gate.self, "wire");
-    port.receive.arrivals_out = &gate.in, gate.out = &port.receive.packets_in;
+    port.receive.arrivals_out = &gate.in;
+    gate.out = &port.receive.packets_in;
   }
   port.transmit.counters = &port.receive.counters;
   port.transmit.contexts = &contexts;
@@ -254,9 +264,11 @@ void Chip::connect_port(unsigned i) {
 void Chip::connect_link(unsigned i) {
   ChipPort& port = *ports[i];
   LinkControl& link = *port.link;
-  port.receive.control = &link, port.transmit.is_controlled = true;
+  port.receive.control = &link;
+  port.transmit.is_controlled = true;
   link.outputs.frames_out = port.receive.arrivals_out;
-  link.frames_in.connect(link.self, "frames"), link.freed_in.connect(link.self, "freed room");
+  link.frames_in.connect(link.self, "frames");
+  link.freed_in.connect(link.self, "freed room");
   connect(link, link.outputs.packets_out, port.transmit, port.transmit.requests_in, "packets");
   connect(link, link.outputs.control_out, port.transmit, port.transmit.replies_in,
           "control frames");
@@ -318,49 +330,13 @@ void Chip::connect_dma() {
   add_client(DmaClient::Completion, completion, completion.outputs.dma_out, completion.client(),
              "CQE DMA");
   add_client(DmaClient::Event, event, event.outputs.dma_out, event.client(), "EQE DMA");
-  if (caches)
+  if (caches) {
     add_client(DmaClient::Context, caches->cache, caches->cache.outputs.dma_out,
-               caches->cache.client(), "context DMA"),
-        caches->cache.dma = dma.self;
+               caches->cache.client(), "context DMA");
+    caches->cache.dma = dma.self;
+  }
   packetizer.dma = wqe_fetch.dma = completion.dma = event.dma = command.dma =
       requester.response_data.dma = dma.self;
-}
-
-void Chip::add_probes() {
-  const auto add_probe = [&](engine::Probe& probe, std::string_view name) {
-    probe = probes.add(name, kStepNames);
-  };
-  add_probe(doorbell.probe, "doorbell"), add_probe(command.probe, "command");
-  add_probe(qp_scheduler.probe, "qp_scheduler"), add_probe(wqe_fetch.probe, "wqe_fetch");
-  // A table has a probe for each client: the order of events is that of one.
-  add_probe(qp_context.requester.probe, "qp_context");
-  add_probe(protection.requester.probe, "protection");
-  add_probe(protection.execute.probe, "protection");
-  add_probe(requester.probe, "requester"), add_probe(packetizer.probe, "packetizer");
-  // What is read, and what is not, is told in two ticks of a cycle.
-  add_probe(wqe_fetch.not_read_probe, "wqe_fetch");
-  add_probe(packetizer.not_read_probe, "packetizer");
-  add_probe(responder_execute.probe, "responder_execute"),
-      add_probe(responder_reply.probe, "responder_reply");
-  add_probe(completion.probe, "completion"), add_probe(event.probe, "event");
-  if (caches) add_probe(caches->cache.probe, "context_cache");
-  for (unsigned i = 0; i < ports.size(); ++i) add_port_probes(i);
-}
-
-void Chip::add_port_probes(unsigned i) {
-  ChipPort& port = *ports[i];
-  const auto add_probe = [&](engine::Probe& probe, const char* name) {
-    probe = probes.add(port_block_name(config.core.ports, i, name), kStepNames);
-  };
-  add_probe(port.transmit.icrc_probe, "icrc_unit"), add_probe(port.transmit.probe, "port");
-  add_probe(port.receive.icrc_probe, "icrc_unit"), add_probe(port.receive.probe, "port");
-  add_probe(port.responder_check.probe, "responder_check");
-  add_probe(port.response_check.probe, "response_check");
-  add_probe(port.congestion.probe, "congestion");
-  if (port.link) add_probe(port.link->probe, "link_control");
-  for (ReadPort* look_up : {&qp_context.responder[i], &qp_context.response[i]})
-    look_up->probe = probes.add("qp_context", kStepNames);
-  protection.responder[i].probe = probes.add("protection", kStepNames);
 }
 
 void Chip::replace(const StandIns& stand_ins) {

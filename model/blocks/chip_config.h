@@ -65,12 +65,31 @@ struct ChipConfig {
 // Calls fn(config of one block) for each block, in the order of the pipeline; of all ports.
 template <class Config, class Fn>
 void for_each_block_config(Config& c, Fn&& fn) {
-  fn(c.core), fn(c.transport), fn(c.doorbell), fn(c.command), fn(c.qp_scheduler), fn(c.wqe_fetch);
-  fn(c.qp_context), fn(c.protection), fn(c.caches.qp), fn(c.caches.cq), fn(c.caches.mpt);
-  fn(c.caches.mtt), fn(c.caches.wqe), fn(c.requester), fn(c.packetizer), fn(c.icrc_unit);
+  fn(c.core);
+  fn(c.transport);
+  fn(c.doorbell);
+  fn(c.command);
+  fn(c.qp_scheduler);
+  fn(c.wqe_fetch);
+  fn(c.qp_context);
+  fn(c.protection);
+  fn(c.caches.qp);
+  fn(c.caches.cq);
+  fn(c.caches.mpt);
+  fn(c.caches.mtt);
+  fn(c.caches.wqe);
+  fn(c.requester);
+  fn(c.packetizer);
+  fn(c.icrc_unit);
   for (auto& port : c.port) fn(port);
-  fn(c.responder_check), fn(c.responder_execute), fn(c.responder_reply), fn(c.response_check);
-  fn(c.completion), fn(c.event), fn(c.congestion), fn(c.link_control);
+  fn(c.responder_check);
+  fn(c.responder_execute);
+  fn(c.responder_reply);
+  fn(c.response_check);
+  fn(c.completion);
+  fn(c.event);
+  fn(c.congestion);
+  fn(c.link_control);
 }
 // Of the blocks that each port has for itself.
 template <class Config>
@@ -80,8 +99,12 @@ inline constexpr bool kIsOfPort =
     std::is_same_v<Config, CongestionConfig> || std::is_same_v<Config, LinkControlConfig>;
 template <class Config, class Fn>
 void for_each_port_config(Config& c, unsigned port, Fn&& fn) {
-  fn(c.icrc_unit), fn(c.port[port]), fn(c.responder_check), fn(c.response_check), fn(c.congestion),
-      fn(c.link_control);
+  fn(c.icrc_unit);
+  fn(c.port[port]);
+  fn(c.responder_check);
+  fn(c.response_check);
+  fn(c.congestion);
+  fn(c.link_control);
 }
 }  // namespace hca::blocks
 

@@ -16,7 +16,9 @@ void Chip::make_room_for_stages() {
   const Cycle context = c.qp_context.latency, key = c.protection.latency;
 
   const auto bell = [&](auto* link) { give(link, c.doorbell.latency, c.doorbell.interval); };
-  bell(doorbell.outputs.send_out), bell(doorbell.outputs.cq_out), bell(doorbell.outputs.eq_out);
+  bell(doorbell.outputs.send_out);
+  bell(doorbell.outputs.cq_out);
+  bell(doorbell.outputs.eq_out);
   bell(doorbell.outputs.command_out);
   for (unsigned i = 0; i < ports.size(); ++i) bell(doorbell.outputs.receive_out[i]);
 

@@ -34,7 +34,10 @@ void Command::take_fault(FaultLink& link) {
   if (f.invalidate) return take_invalidate(link.pop());
   const QpConfig* qp = contexts_.find_qp(f.qpn);
   if (f.sends_alone) {  // whose requester has stopped
-    if (qp && sends(qp->state)) contexts_.qps[f.qpn].state = QpState::Sqe, ++counters.faults;
+    if (qp && sends(qp->state)) {
+      contexts_.qps[f.qpn].state = QpState::Sqe;
+      ++counters.faults;
+    }
     return link.drop();
   }
   if (qp)
@@ -54,7 +57,10 @@ void Command::take_fault(FaultLink& link) {
     ReceiveState& r = contexts_.receive_of(f.qpn);
     // What was judged after it does not count; what came before it is answered.
     if (f.refused) {
-      r.epsn = f.psn, r.msn = f.msn, r.nak_sent = false, r.refused = true;
+      r.epsn = f.psn;
+      r.msn = f.msn;
+      r.nak_sent = false;
+      r.refused = true;
       r.reads_accepted = execute_.reads_finished[f.qpn].seen(now() + 1);
     }
     ++counters.faults;
@@ -73,7 +79,8 @@ void Command::take_invalidate(const Fault& f) {
 
 // It is reported when the accesses that were judged up to now have drained.
 void Command::drain(Drain drain) {
-  drain.era = accesses_.close(), drain.since = now();
+  drain.era = accesses_.close();
+  drain.since = now();
   if (accesses_.drained(drain.era) && !(drain.key && accesses_.has_reads(key_index(*drain.key)))) {
     if (drains_.empty()) contexts_.left_page_lists.clear();
     return report(drain);
@@ -90,7 +97,10 @@ bool Command::has_drained(const Drain& drain) const {
 void Command::end_drains() {
   for (auto drain = drains_.begin(); drain != drains_.end();) {
     const bool is_over = has_drained(*drain);
-    if (is_over) report(*drain), counters.waits_drain += now() - drain->since;
+    if (is_over) {
+      report(*drain);
+      counters.waits_drain += now() - drain->since;
+    }
     drain = is_over ? drains_.erase(drain) : std::next(drain);
   }
   if (!drains_.empty()) return;
@@ -110,7 +120,8 @@ void Command::report(const Drain& drain) {
 }
 
 void Command::start(u64 address) {
-  busy_ = true, address_ = address;
+  busy_ = true;
+  address_ = address;
   outputs.dma_out->start().set_read(address, block_.data(), kCommandBytes, nullptr);
 }
 
@@ -155,7 +166,8 @@ void Command::take_work() {
   if (list.count && (busy_ || now() < written_)) return;
   const device::LocalWork work = works_in.pop();
   if (!list.count) return execute_work(work, {});
-  work_ = work, busy_ = true;
+  work_ = work;
+  busy_ = true;
   ask_pages(list);
 }
 
@@ -175,9 +187,16 @@ void Command::execute_work(const device::LocalWork& work, std::span<const u64> l
 void Command::execute() {
   const device::CommandEffect effect = execute_command(contexts_, block_.data(), pages());
   const auto header = decode<CommandHeader>(block_.data());
-  ++counters.commands, counters.refused += header.status != CommandStatus::Ok;
-  if (effect.flush) requester_.enter_error(effect.qpn), execute_.enter_error(effect.qpn);
-  if (effect.clear) requester_.clear(effect.qpn), execute_.clear(effect.qpn);
+  ++counters.commands;
+  counters.refused += header.status != CommandStatus::Ok;
+  if (effect.flush) {
+    requester_.enter_error(effect.qpn);
+    execute_.enter_error(effect.qpn);
+  }
+  if (effect.clear) {
+    requester_.clear(effect.qpn);
+    execute_.clear(effect.qpn);
+  }
   if (effect.start) requester_.psns.start(effect.qpn);
   if (effect.drain) requester_.drain(effect.qpn);
   if (effect.resume) requester_.resume(effect.qpn);

@@ -56,7 +56,8 @@ struct alignas(64) Packet {
   u8* payload() { return frame() + shape.payload_offset; }
   // port_transmit spends the time of it.
   void insert_icrc(proto::NetworkCrcs& known) {
-    proto::insert_icrc(frame(), shape, known), has_icrc = true;
+    proto::insert_icrc(frame(), shape, known);
+    has_icrc = true;
   }
 };
 

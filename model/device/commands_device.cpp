@@ -9,11 +9,20 @@ using namespace proto;
 CommandStatus query_device(Call& c) {
   const ObjectLimits& l = c.contexts.limits;
   DeviceAttributes a{};
-  a.ports = u8(c.contexts.ports.size()), a.gid_entries = kGidEntries, a.pkey_entries = kPkeyEntries;
-  a.max_qps = l.qps, a.max_cqs = l.cqs, a.max_eqs = l.eqs, a.max_regions = l.regions;
-  a.max_pds = l.pds, a.max_vectors = l.vectors, a.max_srqs = l.srqs;
-  a.max_log_queue_entries = kMaxLogQueueEntries, a.max_log_work_entries = kMaxLogWorkEntries;
-  a.max_rd_atomic = kMaxRdAtomic, a.credits = c.contexts.options.credits;
+  a.ports = u8(c.contexts.ports.size());
+  a.gid_entries = kGidEntries;
+  a.pkey_entries = kPkeyEntries;
+  a.max_qps = l.qps;
+  a.max_cqs = l.cqs;
+  a.max_eqs = l.eqs;
+  a.max_regions = l.regions;
+  a.max_pds = l.pds;
+  a.max_vectors = l.vectors;
+  a.max_srqs = l.srqs;
+  a.max_log_queue_entries = kMaxLogQueueEntries;
+  a.max_log_work_entries = kMaxLogWorkEntries;
+  a.max_rd_atomic = kMaxRdAtomic;
+  a.credits = c.contexts.options.credits;
   static_cast<Capabilities&>(a) = c.contexts.options;
   a.needs_context_memory = c.contexts.needs_context_memory;
   encode(a, c.body);
@@ -64,8 +73,10 @@ CommandStatus set_port(Call& c) {
     return CommandStatus::BadValue;
   cable.asked = a.state;
   if (cable.is_broken) a.state = PortState::Down;
-  c.effect.port_events = port_events(*port, a), c.effect.port = c.header.object;
-  *port = a, port->reregister = false;
+  c.effect.port_events = port_events(*port, a);
+  c.effect.port = c.header.object;
+  *port = a;
+  port->reregister = false;
   for (QpConfig& qp : c.contexts.qps)
     if (qp.allocated && qp.port == c.header.object) qp.pkey = a.pkeys[qp.pkey_index];  // G18.3
   for (QpConfig& qp : c.contexts.qps)

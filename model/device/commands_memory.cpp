@@ -28,7 +28,10 @@ CommandStatus check_new_key(const Contexts& x, u32 key, u32 pd, const Region* in
 
 Region& make_entry(Contexts& x, u32 key, u32 pd, KeyKind kind, KeyState state) {
   Region& entry = at(x.regions, key_index(key)) = {};
-  entry.key = key, entry.pd = pd, entry.kind = kind, entry.state = state;
+  entry.key = key;
+  entry.pd = pd;
+  entry.kind = kind;
+  entry.state = state;
   ++x.pds[pd].uses;
   return entry;
 }
@@ -75,7 +78,8 @@ CommandStatus reregister_mr(Call& c) {
   const CommandStatus status = check_new_key(c.contexts, a.key, a.pd, region);
   if (status != CommandStatus::Ok) return status;
   if (!memory_is_good(memory_of(a, c))) return CommandStatus::BadValue;
-  c.effect.takes_away = true, c.effect.key = region->key;
+  c.effect.takes_away = true;
+  c.effect.key = region->key;
   remove_entry(c.contexts, *region);
   register_region(c, a);
   return CommandStatus::Ok;
@@ -103,7 +107,8 @@ CommandStatus deregister_mr(Call& c) {
   Region* region = find_region(c);
   if (!region) return CommandStatus::BadObject;
   if (region->links) return CommandStatus::Busy;  // MR-9
-  c.effect.takes_away = true, c.effect.key = region->key;
+  c.effect.takes_away = true;
+  c.effect.key = region->key;
   remove_entry(c.contexts, *region);
   return CommandStatus::Ok;
 }
@@ -123,9 +128,14 @@ CommandStatus query_mw(Call& c) {
   const Region* w = find_window(c);
   if (!w) return CommandStatus::BadObject;
   MwAttributes a;
-  a.pd = w->pd, a.key = w->key, a.type = w->kind, a.state = w->state;
+  a.pd = w->pd;
+  a.key = w->key;
+  a.type = w->kind;
+  a.state = w->state;
   if (w->is_bound()) {
-    a.start = w->start, a.bytes = w->bytes, a.access = w->access;
+    a.start = w->start;
+    a.bytes = w->bytes;
+    a.access = w->access;
     a.region_key = c.contexts.regions[w->links].key;
     a.qpn = w->qpn == kAnyQp ? 0 : w->qpn;
   }
@@ -145,7 +155,8 @@ CommandStatus bind_mw(Call& c) {
   if (bind::unknown_region(entry_of(c.contexts, a.region_key), request))
     return CommandStatus::BadObject;
   if (!bind_window(c.contexts, key, request, 0)) return CommandStatus::BadValue;
-  c.effect.takes_away = true, c.effect.key = key;
+  c.effect.takes_away = true;
+  c.effect.key = key;
   a.key = key;
   encode(a, c.body);
   return CommandStatus::Ok;
@@ -154,7 +165,8 @@ CommandStatus bind_mw(Call& c) {
 CommandStatus dealloc_mw(Call& c) {
   Region* window = find_window(c);
   if (!window) return CommandStatus::BadObject;
-  c.effect.takes_away = true, c.effect.key = window->key;
+  c.effect.takes_away = true;
+  c.effect.key = window->key;
   remove_entry(c.contexts, *window);
   return CommandStatus::Ok;
 }

@@ -26,20 +26,29 @@ CommandStatus create_qp(Call& c) {
   const bool manages = Service(a.service) == Service::Ud;
   if (!values_ok(a) || (qpn < x.limits.first_qp && !manages)) return CommandStatus::BadValue;
   QpConfig qp;
-  qp.allocated = true, qp.signal_all = a.signal_all, qp.service = Service(a.service);
+  qp.allocated = true;
+  qp.signal_all = a.signal_all;
+  qp.service = Service(a.service);
   qp.reliable = is_reliable(qp.service);
-  qp.privileged = a.privileged, qp.blocks_self = a.blocks_self, qp.options = x.options;
-  qp.qpn = qpn, qp.pd = a.pd, qp.send_cq = a.send_cq;
+  qp.privileged = a.privileged;
+  qp.blocks_self = a.blocks_self;
+  qp.options = x.options;
+  qp.qpn = qpn;
+  qp.pd = a.pd;
+  qp.send_cq = a.send_cq;
   qp.receive_cq = a.receive_cq;
   qp.sq = {a.sq_address, a.sq_log_entries, a.sq_log_stride};
   qp.rq = {a.rq_address, a.rq_log_entries, a.rq_log_stride};
-  qp.srqn = a.srqn, qp.srq_pd = srq ? srq->pd : 0;
+  qp.srqn = a.srqn;
+  qp.srq_pd = srq ? srq->pd : 0;
   if (srq) {
-    qp.rq = srq->wqes, ++srq->uses;
+    qp.rq = srq->wqes;
+    ++srq->uses;
     qp.options.credits = false;  // G6.1
   }
   at(x.qps, qpn) = qp;
-  at(x.given, qpn) = {}, at(x.qp_contexts, qpn) = a.context;
+  at(x.given, qpn) = {};
+  at(x.qp_contexts, qpn) = a.context;
   const Connection connection = x.connection_of(qpn);
   SendState& send = x.send.make(connection);
   // What was fetched for an earlier queue pair of this number stays stale.
@@ -69,7 +78,7 @@ CommandStatus modify_qp(Call& c) {
   if (status != CommandStatus::Ok) return status;
   c.effect.qpn = qpn;
   if (a.state == QpState::Reset) x.sends_posted[qpn] = 0;
-  c.effect.flush = a.state == QpState::Error,
+  c.effect.flush = a.state == QpState::Error;
   c.effect.clear = c.effect.takes_away = a.state == QpState::Reset;
   c.effect.start = from == QpState::Rtr && a.state == QpState::Rts;
   c.effect.resume = from == QpState::Sqd && a.state == QpState::Rts;
@@ -91,13 +100,19 @@ CommandStatus query_qp_create(Call& c) {
   const QpConfig* qp = c.contexts.find_qp(c.header.object);
   if (!qp) return CommandStatus::BadObject;
   QpCreate a{};
-  a.service = u8(qp->service), a.pd = qp->pd;
-  a.signal_all = qp->signal_all, a.privileged = qp->privileged;
+  a.service = u8(qp->service);
+  a.pd = qp->pd;
+  a.signal_all = qp->signal_all;
+  a.privileged = qp->privileged;
   a.blocks_self = qp->blocks_self;
-  a.send_cq = qp->send_cq, a.receive_cq = qp->receive_cq;
-  a.sq_log_entries = qp->sq.log_entries, a.sq_log_stride = qp->sq.log_stride;
-  a.rq_log_entries = qp->rq.log_entries, a.rq_log_stride = qp->rq.log_stride;
-  a.sq_address = qp->sq.address, a.rq_address = qp->rq.address;
+  a.send_cq = qp->send_cq;
+  a.receive_cq = qp->receive_cq;
+  a.sq_log_entries = qp->sq.log_entries;
+  a.sq_log_stride = qp->sq.log_stride;
+  a.rq_log_entries = qp->rq.log_entries;
+  a.rq_log_stride = qp->rq.log_stride;
+  a.sq_address = qp->sq.address;
+  a.rq_address = qp->rq.address;
   a.srqn = qp->srqn;
   a.context = c.contexts.qp_contexts[qp->qpn];
   encode(a, c.body);
@@ -111,10 +126,13 @@ CommandStatus destroy_qp(Call& c) {
   if (x.bound_windows[qp->qpn]) return CommandStatus::Busy;  // MW-11
   for (const MulticastMember& member : x.members)
     if (member.qpn == qp->qpn) return CommandStatus::Busy;
-  --x.cqs[qp->send_cq].uses, --x.cqs[qp->receive_cq].uses, --x.pds[qp->pd].uses;
+  --x.cqs[qp->send_cq].uses;
+  --x.cqs[qp->receive_cq].uses;
+  --x.pds[qp->pd].uses;
   if (qp->srqn) --x.srqs[qp->srqn].uses;
   x.qps[c.header.object] = {};
-  c.effect.qpn = c.header.object, c.effect.clear = c.effect.takes_away = true;
+  c.effect.qpn = c.header.object;
+  c.effect.clear = c.effect.takes_away = true;
   return CommandStatus::Ok;
 }
 }  // namespace hca::device

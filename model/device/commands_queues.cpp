@@ -8,20 +8,32 @@ using namespace proto;
 namespace {
 EventRing ring_of(const QueueAttributes& a) {
   EventRing ring;
-  ring.allocated = true, ring.address = a.address, ring.log_entries = a.log_entries;
-  ring.eqn = a.eqn, ring.vector = a.vector, ring.context = a.context;
-  ring.event_count = a.event_count, ring.event_period = a.event_period;
+  ring.allocated = true;
+  ring.address = a.address;
+  ring.log_entries = a.log_entries;
+  ring.eqn = a.eqn;
+  ring.vector = a.vector;
+  ring.context = a.context;
+  ring.event_count = a.event_count;
+  ring.event_period = a.event_period;
   return ring;
 }
 
 CommandStatus query_ring(Call& c, const EventRing* ring) {
   if (!ring) return CommandStatus::BadObject;
   QueueAttributes a;
-  a.address = ring->address, a.log_entries = ring->log_entries, a.eqn = ring->eqn;
-  a.vector = ring->vector, a.context = ring->context, a.armed = ring->armed;
-  a.overflowed = ring->overflowed, a.producer = ring->producer, a.consumer = ring->consumer;
+  a.address = ring->address;
+  a.log_entries = ring->log_entries;
+  a.eqn = ring->eqn;
+  a.vector = ring->vector;
+  a.context = ring->context;
+  a.armed = ring->armed;
+  a.overflowed = ring->overflowed;
+  a.producer = ring->producer;
+  a.consumer = ring->consumer;
   a.uses = ring->uses;
-  a.event_count = ring->event_count, a.event_period = ring->event_period;
+  a.event_count = ring->event_count;
+  a.event_period = ring->event_period;
   encode(a, c.body);
   return CommandStatus::Ok;
 }
@@ -56,13 +68,16 @@ CommandStatus modify_cq(Call& c) {
   EventRing changed = *cq;
   if (a.mask & kCqRing) {
     if (a.log_entries > kMaxLogQueueEntries) return CommandStatus::BadValue;
-    changed.address = a.address, changed.log_entries = a.log_entries;
+    changed.address = a.address;
+    changed.log_entries = a.log_entries;
     const bool too_small = cq->producer - cq->consumer > changed.entries();
     if (too_small) return CommandStatus::BadValue;
   }
-  if (a.mask & kCqModeration)
-    changed.event_count = a.event_count, changed.event_period = a.event_period,
+  if (a.mask & kCqModeration) {
+    changed.event_count = a.event_count;
+    changed.event_period = a.event_period;
     changed.event_due = 0;
+  }
   if (!can_count(changed)) return CommandStatus::BadValue;
   *cq = changed;
   c.effect.takes_away = a.mask & kCqRing;
@@ -111,8 +126,10 @@ CommandStatus set_vector(Call& c) {
   if (a.address % kMessageBytes) return CommandStatus::BadValue;
   VectorAttributes& v = c.contexts.vectors[c.header.object];
   const bool pending = v.pending;
-  v = a, v.pending = pending && a.masked;
-  c.effect.message = pending && !a.masked, c.effect.vector = u16(c.header.object);
+  v = a;
+  v.pending = pending && a.masked;
+  c.effect.message = pending && !a.masked;
+  c.effect.vector = u16(c.header.object);
   return CommandStatus::Ok;
 }
 

@@ -21,8 +21,12 @@ CommandStatus create_srq(Call& c) {
   if (!srqn || x.find_srq(srqn) || !pd) return CommandStatus::BadObject;
   if (!values_ok(a, x)) return CommandStatus::BadValue;
   SharedQueue queue;
-  queue.allocated = true, queue.port = a.port, queue.pd = a.pd, queue.limit = a.limit;
-  queue.wqes = {a.address, a.log_entries, a.log_stride}, queue.context = a.context;
+  queue.allocated = true;
+  queue.port = a.port;
+  queue.pd = a.pd;
+  queue.limit = a.limit;
+  queue.wqes = {a.address, a.log_entries, a.log_stride};
+  queue.context = a.context;
   at(x.srqs, srqn) = queue;
   ++pd->uses;
   return CommandStatus::Ok;
@@ -42,8 +46,10 @@ CommandStatus modify_srq(Call& c) {
     return CommandStatus::BadValue;
   if (a.mask & kSrqLimit) queue->limit = a.limit;
   const bool tests = a.mask & kSrqLimit && x.options.srq_limit_test == SrqLimitTest::Set;
-  if (tests && queue->available() < queue->limit)
-    queue->limit = 0, c.effect.event = proto::Event{EventType::SrqLimitReached, c.header.object};
+  if (tests && queue->available() < queue->limit) {
+    queue->limit = 0;
+    c.effect.event = proto::Event{EventType::SrqLimitReached, c.header.object};
+  }
   if (!(a.mask & kSrqRing)) return CommandStatus::Ok;
   queue->wqes = ring;
   for (QpConfig& qp : x.qps)
@@ -56,10 +62,16 @@ CommandStatus query_srq(Call& c) {
   if (!queue) return CommandStatus::BadObject;
   if (!may_query(*queue)) return CommandStatus::BadState;
   SrqAttributes a;
-  a.pd = queue->pd, a.port = queue->port, a.address = queue->wqes.address;
-  a.log_entries = queue->wqes.log_entries, a.log_stride = queue->wqes.log_stride;
-  a.limit = queue->limit, a.context = queue->context;
-  a.posted = queue->posted, a.taken = queue->taken, a.uses = queue->uses;
+  a.pd = queue->pd;
+  a.port = queue->port;
+  a.address = queue->wqes.address;
+  a.log_entries = queue->wqes.log_entries;
+  a.log_stride = queue->wqes.log_stride;
+  a.limit = queue->limit;
+  a.context = queue->context;
+  a.posted = queue->posted;
+  a.taken = queue->taken;
+  a.uses = queue->uses;
   encode(a, c.body);
   return CommandStatus::Ok;
 }

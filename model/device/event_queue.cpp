@@ -27,7 +27,10 @@ std::optional<u64> put_event(const Contexts& contexts, const EventRings& eqs, u3
                              const proto::Event& event, u8* eqe) {
   EventRing* eq = eqs.find(eqn);
   if (!eq) return std::nullopt;
-  if (eq->is_full()) return eq->overflowed = true, std::nullopt;
+  if (eq->is_full()) {
+    eq->overflowed = true;
+    return std::nullopt;
+  }
   encode_event(event, context_of(contexts, event), eq->phase(),
                std::exchange(eq->overflowed, false), eqe);
   const u64 address = eq->slot(kEqeBytes);

@@ -23,7 +23,9 @@ void unbind(Contexts& contexts, Region& window) {
   if (!window.is_bound()) return;
   --contexts.regions[window.links].links;
   if (holds_queue_pair(window)) --contexts.bound_windows[window.qpn];
-  window.bytes = 0, window.links = 0, window.qpn = kAnyQp;
+  window.bytes = 0;
+  window.links = 0;
+  window.qpn = kAnyQp;
 }
 
 void free_key(Contexts& contexts, Region& entry) {
@@ -54,7 +56,8 @@ bool bind_window(Contexts& contexts, u32 key, const BindRequest& request, u32 qp
   window.access = request.access;
   window.physical = region.physical;
   window.origin = region.origin - (zero_based ? request.start : 0);
-  window.pages = region.pages, window.log_page = region.log_page;
+  window.pages = region.pages;
+  window.log_page = region.log_page;
   window.links = key_index(request.region_key);
   ++contexts.regions[window.links].links;
   if (!window.is_type_2()) return true;
@@ -72,8 +75,10 @@ void leave_page_list(Contexts& contexts, const Region& region) {
 
 void set_memory(Contexts& contexts, Region& region, const MemoryRequest& memory) {
   const u32 index = key_index(region.key);
-  region.start = region.origin = memory.start, region.bytes = memory.bytes;
-  region.physical = memory.physical, region.log_page = memory.log_page;
+  region.start = region.origin = memory.start;
+  region.bytes = memory.bytes;
+  region.physical = memory.physical;
+  region.log_page = memory.log_page;
   region.access = memory.access | kLocalRead;
   region.pages = nullptr;
   leave_page_list(contexts, region);

@@ -86,7 +86,11 @@ void FunctionalHca::run_command(u64 address) {
   const std::vector<u64> pages = read_pages(device::page_list_of(block.data()));
   const device::CommandEffect effect = device::execute_command(contexts_, block.data(), pages);
   contexts_.left_page_lists.clear();  // no access is under way
-  if (effect.flush) stop_timer(effect.qpn), flush_sends(effect.qpn), flush_receives(effect.qpn);
+  if (effect.flush) {
+    stop_timer(effect.qpn);
+    flush_sends(effect.qpn);
+    flush_receives(effect.qpn);
+  }
   if (effect.clear) {
     stop_timer(effect.qpn);
     Progress& s = progress(effect.qpn);
@@ -171,7 +175,8 @@ void FunctionalHca::enter_error(u32 qpn) {
   contexts_.qps[qpn].state = QpState::Error;
   contexts_.send_of(qpn).notify_drained = false;
   stop_timer(qpn);
-  flush_sends(qpn), flush_receives(qpn);
+  flush_sends(qpn);
+  flush_receives(qpn);
 }
 
 // G20.2: what is posted completes in posting order, SQ and RQ each on its own.
@@ -179,7 +184,8 @@ void FunctionalHca::flush_sends(u32 qpn) {
   const QpConfig& qp = contexts_.qps[qpn];
   SendState& s = contexts_.send_of(qpn);
   Cqe cqe{};
-  cqe.qpn = qpn, cqe.status = flush_status();
+  cqe.qpn = qpn;
+  cqe.status = flush_status();
   cqe.opcode = CqeOpcode::Send;
   while (s.completed != progress(qpn).posted) {
     cqe.wqe_index = u16(s.completed++);
@@ -192,7 +198,8 @@ void FunctionalHca::flush_receives(u32 qpn) {
   const QpConfig& qp = contexts_.qps[qpn];
   ReceiveState& r = contexts_.receive_of(qpn);
   Cqe cqe{};
-  cqe.qpn = qpn, cqe.status = flush_status();
+  cqe.qpn = qpn;
+  cqe.status = flush_status();
   cqe.opcode = CqeOpcode::Receive;
   if (holds_receive_wqe(qp, r)) {
     r.message = InMessage::None;
@@ -233,14 +240,16 @@ void FunctionalHca::read_memory(u32 key, u64 va, std::span<u8> to) {
   while (!to.empty()) {
     const Run run = run_of(contexts_.find_region(key), key, va, u32(to.size()));
     io_.read(run.address, to.first(run.bytes));
-    va += run.bytes, to = to.subspan(run.bytes);
+    va += run.bytes;
+    to = to.subspan(run.bytes);
   }
 }
 void FunctionalHca::write_memory(u32 key, u64 va, std::span<const u8> from) {
   while (!from.empty()) {
     const Run run = run_of(contexts_.find_region(key), key, va, u32(from.size()));
     io_.write(run.address, from.first(run.bytes));
-    va += run.bytes, from = from.subspan(run.bytes);
+    va += run.bytes;
+    from = from.subspan(run.bytes);
   }
 }
 

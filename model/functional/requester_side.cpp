@@ -28,7 +28,10 @@ bool FunctionalHca::send_next_message(u32 qpn) {
                  [&](u32 i) -> const SentMessage& { return sent_.message(connection_of(qpn), i); });
   if (index == progress(qpn).posted || (index == s.started && starts_nothing(qp, s))) return false;
   fetch_send(qp, index);
-  if (work_.unreadable) return fail_unread(qpn), false;
+  if (work_.unreadable) {
+    fail_unread(qpn);
+    return false;
+  }
   if (work_.status == WcStatus::Success && index == s.started) {
     if (must_wait(s, qp, work_.wqe, psns_of_message(row_of(work_.wqe), work_.bytes, qp.path_mtu)))
       return false;
@@ -69,7 +72,10 @@ void FunctionalHca::send_packets(u32 qpn, u32 index) {
     transmit(qp, path, *plan.row, bth, ext, plan.bytes);
     i += plan.psns.count;
   }
-  if (ends_when_sent(qp)) s.acknowledge(s.sent_psn), complete_sent(qpn);
+  if (ends_when_sent(qp)) {
+    s.acknowledge(s.sent_psn);
+    complete_sent(qpn);
+  }
 }
 
 // Reads send WQE `index` into work_ and checks its form and keys.
@@ -130,8 +136,10 @@ bool FunctionalHca::execute_local(const QpConfig& qp, u32 index) {
   if (refused == index ||
       !device::execute_local(contexts_, work, read_pages(device::page_list_of(work)))) {
     refused = index;  // it fails when those in front of it are done (C9-209)
-    if (index == contexts_.send_of(qp.qpn).completed)
-      refused.reset(), fail_send(qp.qpn, refused_local_status());
+    if (index == contexts_.send_of(qp.qpn).completed) {
+      refused.reset();
+      fail_send(qp.qpn, refused_local_status());
+    }
     return false;
   }
   contexts_.left_page_lists.clear();  // no access is under way
@@ -149,7 +157,8 @@ void FunctionalHca::gather(const Pieces& pieces, u32 offset, std::span<u8> to) {
     }
     const std::size_t n = std::min<std::size_t>(piece.bytes - offset, to.size());
     io_.read(piece.address + offset, to.first(n));
-    to = to.subspan(n), offset = 0;
+    to = to.subspan(n);
+    offset = 0;
   }
 }
 
@@ -225,7 +234,8 @@ WcStatus FunctionalHca::place(const QpConfig& qp, u32 index, u32 offset, std::sp
     }
     const std::size_t n = std::min<std::size_t>(piece.bytes - offset, data.size());
     io_.write(piece.address + offset, data.first(n));
-    data = data.subspan(n), offset = 0;
+    data = data.subspan(n);
+    offset = 0;
   }
   return WcStatus::Success;
 }
@@ -254,7 +264,10 @@ void FunctionalHca::act(u32 qpn, const AckVerdict& verdict) {
     case AckAction::Resend:
       s.go_back(s.unacked_psn);
       ++s.epoch;
-      if (verdict.action == AckAction::Resend) stop_timer(qpn), s.waits_rnr = false;
+      if (verdict.action == AckAction::Resend) {
+        stop_timer(qpn);
+        s.waits_rnr = false;
+      }
       break;
     default:
       break;
@@ -270,7 +283,9 @@ void FunctionalHca::complete_sent(u32 qpn) {
     const SentMessage m = sent_.message(connection_of(qpn), s.completed);
     if (psn_distance(m.end_psn(), s.unacked_psn) < 0) return;
     Cqe cqe{};
-    cqe.qpn = qpn, cqe.wqe_index = u16(s.completed++), cqe.byte_len = m.bytes;
+    cqe.qpn = qpn;
+    cqe.wqe_index = u16(s.completed++);
+    cqe.byte_len = m.bytes;
     cqe.opcode = kWorkRows[std::size_t(m.opcode)].completion;
     if (m.signaled) complete(qp.send_cq, cqe);  // G21.1
   }
@@ -283,7 +298,9 @@ void FunctionalHca::fail_send(u32 qpn, WcStatus status) {
   const QpConfig& qp = contexts_.qps[qpn];
   SendState& s = contexts_.send_of(qpn);
   Cqe cqe{};
-  cqe.qpn = qpn, cqe.status = status, cqe.wqe_index = u16(s.completed);
+  cqe.qpn = qpn;
+  cqe.status = status;
+  cqe.wqe_index = u16(s.completed);
   if (s.completed++ == s.started) ++s.started;
   contexts_.qps[qpn].state = state_of_failed_sends(qp.service);
   complete(qp.send_cq, cqe);

@@ -148,7 +148,8 @@ void FunctionalHca::receive_datagram(u32 qpn, ParsedPacket packet, std::span<con
   SharedQueue* const shared = contexts_.find_shared(queue);
   if (shared && take_from(*shared, state, packet, qp, verdict, true, effect))
     raise(EventType::SrqLimitReached, queue.srqn());
-  effect.slid = header.slid, effect.sl = header.sl;
+  effect.slid = header.slid;
+  effect.sl = header.sl;
   if (qp.state == QpState::Rtr && take_established(state)) raise(EventType::CommEst, qpn);
   if (is_silent(verdict.action)) {
     if (shared) abandon_shared(qpn, state.shared_wqe, verdict.cause);
@@ -233,7 +234,8 @@ void FunctionalHca::scatter(Progress& s, std::span<const u8> payload) {
     }
     const std::size_t n = std::min<std::size_t>(sge.bytes - skip, payload.size());
     write_memory(sge.lkey, sge.va + skip, payload.first(n));
-    payload = payload.subspan(n), skip = 0;
+    payload = payload.subspan(n);
+    skip = 0;
   }
 }
 
@@ -264,8 +266,10 @@ void FunctionalHca::complete_receive(u32 qpn, const ParsedPacket& packet,
 // Class J: no NAK, the receive WQE ends in error (G10.2, G10.3).
 void FunctionalHca::fail_invalidate(u32 qpn, const RequestEffect& effect) {
   Cqe cqe{};
-  cqe.opcode = CqeOpcode::Receive, cqe.status = failure_of(RequestCause::BadInvalidate).status;
-  cqe.qpn = qpn, cqe.wqe_index = u16(effect.receive_wqe);
+  cqe.opcode = CqeOpcode::Receive;
+  cqe.status = failure_of(RequestCause::BadInvalidate).status;
+  cqe.qpn = qpn;
+  cqe.wqe_index = u16(effect.receive_wqe);
   count(contexts_.qps[qpn], {RequestAction::Fail, RequestCause::BadInvalidate, {}, {}});
   contexts_.qps[qpn].state = QpState::Error;
   complete(contexts_.qps[qpn].receive_cq, cqe);
@@ -284,7 +288,8 @@ void FunctionalHca::fail_receive(u32 qpn, const ParsedPacket& packet, const Requ
     r.rq_consumed += takes && !uses_srq(contexts_.qps[qpn]);
     r.message = InMessage::None;
     Cqe cqe{};
-    cqe.opcode = CqeOpcode::Receive, cqe.status = failure.status;
+    cqe.opcode = CqeOpcode::Receive;
+    cqe.status = failure.status;
     cqe.qpn = qpn;
     cqe.wqe_index = u16(uses_srq(contexts_.qps[qpn]) ? r.shared_wqe : r.rq_consumed - 1);
     complete(contexts_.qps[qpn].receive_cq, cqe);
@@ -299,8 +304,10 @@ void FunctionalHca::fail_receive(u32 qpn, const ParsedPacket& packet, const Requ
 // G9.2: the WQE of an SRQ that was taken for a message which is not delivered.
 void FunctionalHca::abandon_shared(u32 qpn, u32 index, RequestCause cause) {
   Cqe cqe{};
-  cqe.opcode = CqeOpcode::Receive, cqe.status = status_of_abandoned(cause);
-  cqe.qpn = qpn, cqe.wqe_index = u16(index);
+  cqe.opcode = CqeOpcode::Receive;
+  cqe.status = status_of_abandoned(cause);
+  cqe.qpn = qpn;
+  cqe.wqe_index = u16(index);
   complete(contexts_.qps[qpn].receive_cq, cqe);
 }
 }  // namespace hca::functional

@@ -96,7 +96,10 @@ class DomainHost final : private DomainHosts::Host {
         this, [](void* host, Cycle c) { static_cast<DomainHost*>(host)->wake_at(c); }, at);
     next_at = start_of(at);
   }
-  [[gnu::hot]] void wake_at(Cycle at) { sleep_until(at), hosts_->is_due(*this); }
+  [[gnu::hot]] void wake_at(Cycle at) {
+    sleep_until(at);
+    hosts_->is_due(*this);
+  }
 
   // Side by side what each activation needs.
   engine::Domain& domain_;

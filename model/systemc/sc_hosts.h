@@ -39,8 +39,14 @@ class DomainHosts {
     if (!hosts || hosts->simulation_ != sc_core::sc_get_curr_simcontext()) current = hosts = make();
     return hosts;
   }
-  void add(Host& host) { hosts_.push_back(&host), forget_last(); }
-  void remove(Host& host) { std::erase(hosts_, &host), forget_last(); }
+  void add(Host& host) {
+    hosts_.push_back(&host);
+    forget_last();
+  }
+  void remove(Host& host) {
+    std::erase(hosts_, &host);
+    forget_last();
+  }
   // The windows of a host are others from now on.
   void forget_last() { last_ = kNever; }
   // The kernel's time. It stands still while hosts run.
@@ -55,7 +61,8 @@ class DomainHosts {
   // `quiet`: what the hosts call notifies no event, so that the kernel is asked once whether there
   // are others, not after each turn of a host.
   void run_for(const sc_core::sc_time& duration, bool quiet = false) {
-    end_ = now() + duration.value(), quiet_ = quiet;
+    end_ = now() + duration.value();
+    quiet_ = quiet;
     sc_core::sc_start(duration);
     end_ = 0;
   }
@@ -115,7 +122,10 @@ class DomainHosts {
     u64 at = kNever;
     for (Host* host : hosts_) {
       u64 other = host->next_at;
-      if (other < host->last_end && other < at) slice.host = host, std::swap(other, at);
+      if (other < host->last_end && other < at) {
+        slice.host = host;
+        std::swap(other, at);
+      }
       slice.others_at = std::min(slice.others_at, other);
     }
     return slice;

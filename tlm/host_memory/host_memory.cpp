@@ -31,7 +31,8 @@ PageStore::~PageStore() {
 void* PageStore::take(std::vector<void*>& kept) {
   if (kept.empty()) return nullptr;
   void* const zeros = kept.back();
-  return kept.pop_back(), zeros;
+  kept.pop_back();
+  return zeros;
 }
 void PageStore::give(std::vector<void*>& kept, void* zeros) {
   if (kept.size() == kMost) return std::free(zeros);
@@ -130,7 +131,9 @@ void HostMemory::read_pages(u64 address, void* to, u64 bytes) const {
     const u64 part = std::min(bytes, left_in_page(address));
     const u8* in = find(address);
     copy(out, in ? in : kZeros.data(), part);
-    address += part, out += part, bytes -= part;
+    address += part;
+    out += part;
+    bytes -= part;
   }
 }
 
@@ -145,7 +148,9 @@ void HostMemory::write_pages(u64 address, const void* from, u64 bytes) {
       copy(there ? const_cast<u8*>(there) : page(address), in, part);
       watched |= known_[address / kPageBytes % known_.size()].entry & kWatched;
     }
-    address += part, in += part, bytes -= part;
+    address += part;
+    in += part;
+    bytes -= part;
   }
   if (watched) [[unlikely]]
     tell(begin, all);
@@ -156,7 +161,8 @@ void HostMemory::fill(u64 address, u8 value, u64 bytes) {
   while (bytes) {
     const u64 part = std::min(bytes, left_in_page(address));
     if (value || find(address)) std::memset(page(address), value, part);
-    address += part, bytes -= part;
+    address += part;
+    bytes -= part;
   }
 }
 

@@ -30,9 +30,13 @@ class DownLine : public TlpLine {
       g.bytes -= bytes;
       if (from == g.from) return g.from = to;
       // In two: what is in front of it, and behind it.
-      if (end_ - first_ == kGaps) return g.to = from, to;
+      if (end_ - first_ == kGaps) {
+        g.to = from;
+        return to;
+      }
       for (u32 k = end_++; k != i; --k) gap(k) = gap(k - 1);
-      gap(i).to = from, gap(i + 1).from = to;
+      gap(i).to = from;
+      gap(i + 1).from = to;
       gap(i).bytes = std::min(g.bytes, rate().bytes_in(from - gap(i).from));
       gap(i + 1).bytes =
           std::min(gap(i + 1).bytes - gap(i).bytes, rate().bytes_in(gap(i + 1).to - to));
@@ -47,7 +51,8 @@ class DownLine : public TlpLine {
     for (u32 i = first_; i != end_ && bytes; ++i) {
       Gap& g = known(i);
       const u64 used = std::min({bytes, g.bytes, rate().bytes_in(g.to - std::max(g.from, at))});
-      g.bytes -= used, bytes -= used;
+      g.bytes -= used;
+      bytes -= used;
     }
     if (bytes) go_on(bytes);
   }
@@ -74,7 +79,9 @@ class DownLine : public TlpLine {
   }
   void leave(Cycle from, Cycle to) {
     Gap& g = gap(end_++);
-    g.from = from, g.to = to, g.bytes = kUnknown;
+    g.from = from;
+    g.to = to;
+    g.bytes = kUnknown;
   }
   std::array<Gap, kGaps> gaps_{};
   u32 first_ = 0, end_ = 0;

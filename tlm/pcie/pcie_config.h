@@ -64,8 +64,10 @@ struct PcieConfig {
       if (!c.root_posted_data) c.root_posted_data = kRootData;
     }
     if (generation < kFlitMode) return c;
-    c.overhead = flit_overhead, c.write_header = flit_write_header;
-    c.read_header = flit_read_header, c.completion_header = flit_completion_header;
+    c.overhead = flit_overhead;
+    c.write_header = flit_write_header;
+    c.read_header = flit_read_header;
+    c.completion_header = flit_completion_header;
     return c;
   }
 

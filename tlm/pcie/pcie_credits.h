@@ -43,6 +43,9 @@ struct PcieCreditPair {
   PcieCredits headers, data;
   static constexpr u32 kBytes = 16;
   static constexpr u32 of(u32 bytes) { return (bytes + kBytes - 1) / kBytes; }
-  void give(engine::Cycle at, u32 bytes) { headers.give(at, 1), data.give(at, of(bytes)); }
+  void give(engine::Cycle at, u32 bytes) {
+    headers.give(at, 1);
+    data.give(at, of(bytes));
+  }
 };
 }  // namespace hca::tlm_

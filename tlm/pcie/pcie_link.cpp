@@ -66,7 +66,8 @@ engine::Rate pcie_rate(const PcieConfig& given, u64 hertz) {
                    config.lanes * g.data;
   u64 bytes = bits, cycles = 8 * g.line;
   const u64 small = std::gcd(bytes, cycles);
-  bytes /= small, cycles /= small;
+  bytes /= small;
+  cycles /= small;
   const u64 large = std::gcd(bytes, hertz);
   return engine::Rate(8 * (bytes / large), cycles * (hertz / large));
 }
@@ -121,7 +122,8 @@ PcieLink::PcieLink(const PcieConfig& config, u64 hertz, u64 seed)
 
 [[gnu::noinline]] void PcieLink::learn_burst(Burst& burst, u32 bytes) {
   engine::RationalTime asked(up_.rate()), answered(down_.rate());
-  burst.bytes = bytes, burst.parts.clear();
+  burst.bytes = bytes;
+  burst.parts.clear();
   burst.first = down_.rate().cycles_for(first_answer_of(config_.mrrs));
   for (; bytes; bytes -= std::min(bytes, config_.mrrs)) {
     asked.advance(request_);
@@ -137,7 +139,8 @@ blocks::ReadTiming PcieLink::read_part(Cycle at, u32 bytes) {
   blocks::ReadTiming timing;
   Cycle& tag = take_tag();
   const Cycle left = std::max(up_.send(at, request_), tag ? tag + read_header_cycles_ : 0);
-  timing.next = left, timing.memory = left + latency_;
+  timing.next = left;
+  timing.memory = left + latency_;
   const Cycle answered = timing.memory + at_memory();
   if (bytes <= one_tlp_) {  // each way
     tag = down_.send(answered, bytes + u64{config_.completion_header}) + latency_;
@@ -259,10 +262,16 @@ u64 PcieLink::first_answer_of(u32 part) const {
     const u64 end = std::min(train_.bytes, (tlp + 1) * config_.mps);
     const Cycle ends = train_.at_hand(last_beat(end), takes) + whole;
     engine::Rate::Span& least = spread.least;
-    if (ends > least.whole || (ends == least.whole && part > least.part))
-      least.whole = ends, least.part = part;
-    whole += full_write_.whole, part += full_write_.part;
-    if (part >= up_.rate().bytes) part -= up_.rate().bytes, ++whole;
+    if (ends > least.whole || (ends == least.whole && part > least.part)) {
+      least.whole = ends;
+      least.part = part;
+    }
+    whole += full_write_.whole;
+    part += full_write_.part;
+    if (part >= up_.rate().bytes) {
+      part -= up_.rate().bytes;
+      ++whole;
+    }
   }
 }
 

@@ -98,7 +98,8 @@ Cycle PcieTlpLink::answer(Cycle from, u64 address, u32 bytes, blocks::ReadTiming
     tell_wait(PciePart::Down, start, begins);
     const Cycle sent = fits ? fits : down_.send(start, size);
     tell_line(PciePart::Down, sent, size);
-    last = sent + latency_, from = by_memory() ? sent : from;
+    last = sent + latency_;
+    from = by_memory() ? sent : from;
     if (!timing.first) timing.first = last;
     give(completions_, begins, last, part);
   }
@@ -150,7 +151,8 @@ void PcieTlpLink::give(Credits& credits, Cycle start, Cycle out_of_buffer, u32 b
 Cycle PcieTlpLink::with_credits(Credits& credits, Cycle at, u32 bytes) {
   const Cycle header = credits.headers.take(1);
   const Cycle data = credits.data.take(PcieCreditPair::of(bytes));
-  tell_wait(credits.of_headers, at, header), tell_wait(credits.of_data, at, data);
+  tell_wait(credits.of_headers, at, header);
+  tell_wait(credits.of_data, at, data);
   return std::max({at, header, data});
 }
 

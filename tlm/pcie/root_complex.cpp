@@ -41,9 +41,11 @@ Cycle RootComplex::translated(Cycle at, u64 address, u32 bytes) {
 Cycle RootComplex::walked(Cycle at, u64 page) {
   ++counters_.walks;
   const Cycle from = std::max(at, walkers_.top()), to = from + walk_;
-  walkers_.pop(), walkers_.push(to);
+  walkers_.pop();
+  walkers_.push(to);
   const u32 slot = pages_.choose(page);
-  pages_.put(slot, page), walked_[slot] = to;
+  pages_.put(slot, page);
+  walked_[slot] = to;
   if (meter) meter(PciePart::Walkers, from, to);
   return to;
 }
@@ -75,7 +77,10 @@ Cycle RootComplex::read(Cycle at, u64 address, u32 bytes, Cycle latency) {
     bool all = true;
     for_each_block(address, bytes, kLineBytes,
                    [&](u64 line) { all &= lines_.find(line) != lines_.kNone; });
-    if (all) return ++counters_.llc_hits, at + llc_latency_;
+    if (all) {
+      ++counters_.llc_hits;
+      return at + llc_latency_;
+    }
   }
   Cycle end;
   return memory_turn(at, bytes, end) + latency;
@@ -83,7 +88,10 @@ Cycle RootComplex::read(Cycle at, u64 address, u32 bytes, Cycle latency) {
 
 Cycle RootComplex::write(Cycle at, u64 address, u32 bytes) {
   Cycle end;
-  if (lines_.is_empty()) return memory_turn(at, bytes, end), end;
+  if (lines_.is_empty()) {
+    memory_turn(at, bytes, end);
+    return end;
+  }
   u64 gone = 0;
   for_each_block(address, bytes, kLineBytes, [&](u64 line) {
     if (lines_.find(line) != lines_.kNone) return;
@@ -93,6 +101,7 @@ Cycle RootComplex::write(Cycle at, u64 address, u32 bytes) {
   });
   counters_.written_back += gone;
   // It has room when the lines that go are written.
-  return memory_turn(at, gone * kLineBytes, end), end;
+  memory_turn(at, gone * kLineBytes, end);
+  return end;
 }
 }  // namespace hca::tlm_

@@ -38,7 +38,12 @@ void FaultScript::add(const FaultRule& rule) {
     wide_.push_back(index);
 }
 
-void FaultScript::clear() { rules_.clear(), exact_.clear(), wide_.clear(), seen_.clear(); }
+void FaultScript::clear() {
+  rules_.clear();
+  exact_.clear();
+  wide_.clear();
+  seen_.clear();
+}
 
 bool FaultScript::fires(State& s) {
   ++s.matches;

@@ -127,7 +127,8 @@ void Wire::apply(const FaultRule& rule, u8 sender, tlm::tlm_generic_payload& pay
       return forward_copy(sender, std::move(copy), arrival(sender, delay, bytes));
     case FaultAction::Reorder:
       release_held(sender, delay);
-      ends_[sender].held = std::move(copy), ends_[sender].moved = true;
+      ends_[sender].held = std::move(copy);
+      ends_[sender].moved = true;
       return;
     case FaultAction::Delay:
       return forward_copy(sender, std::move(copy), delay + latency_ + picoseconds(rule.delay));

@@ -45,13 +45,22 @@ class Wire : public sc_core::sc_module {
     std::erase_if(taps_, [&](const auto& tap) { return tap.first == number; });
   }
   // Of what enters the wire, lost or not; it stays as long as the wire.
-  void add_entry_tap(Tap tap) { entry_taps_.push_back(std::move(tap)), look(); }
+  void add_entry_tap(Tap tap) {
+    entry_taps_.push_back(std::move(tap));
+    look();
+  }
   const FaultScript& faults() const { return faults_; }
   // Those since the last call, for a run without end.
   std::vector<FaultRecord> take_fault_records() { return faults_.take_records(); }
   // From outside of the simulation: what frames meet that enter from now on.
-  void add_fault(const FaultRule& rule) { faults_.add(rule), look(); }
-  void clear_faults() { faults_.clear(), look(); }
+  void add_fault(const FaultRule& rule) {
+    faults_.add(rule);
+    look();
+  }
+  void clear_faults() {
+    faults_.clear();
+    look();
+  }
   // Lets a reordered frame that no other has followed arrive, by `delay` later than now; false:
   // none waits. From outside of the simulation, while nothing is under way.
   bool release_held(const sc_core::sc_time& delay);

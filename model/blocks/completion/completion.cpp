@@ -41,7 +41,8 @@ void Completion::write(const Completed& c) {
   if (place.result != CqResult::Written) return overflow(place.result, c);
   ++used_;
   buffers.take();
-  cq_of_[slot] = c.cqn, solicits_[slot] = is_solicited(c.cqe);
+  cq_of_[slot] = c.cqn;
+  solicits_[slot] = is_solicited(c.cqe);
   const Cycle leaves = now() + config_.latency;
   outputs.dma_out->start(1, config_.latency - 1)
       .set_write(place.address, cqes_[slot].data(), kCqeBytes, &cqes_[slot], false, leaves, leaves);

@@ -9,7 +9,10 @@ using engine::Cycle;
 class Delayed {
  public:
   void add(Cycle now) {
-    if (at_ != now) before_ = value_, at_ = now;
+    if (at_ != now) {
+      before_ = value_;
+      at_ = now;
+    }
     ++value_;
   }
   u32 seen(Cycle now) const { return at_ < now ? value_ : before_; }

@@ -40,7 +40,8 @@ class Engines {
   }
   Cycle free_from(unsigned engine) const { return each_[engine].free_from; }
   void take(unsigned engine, Cycle now) {
-    each_[engine].free_from = now + interval_, ++each_[engine].items;
+    each_[engine].free_from = now + interval_;
+    ++each_[engine].items;
   }
   // Cycles in which it has worked, or will for what it took.
   Cycle worked(unsigned engine) const { return each_[engine].items * interval_; }

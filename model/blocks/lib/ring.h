@@ -30,7 +30,10 @@ class Ring {
     auto slots = std::make_unique<T[]>(larger);
     for (u32 i = 0; i < n; ++i) slots[i] = std::move(at(i));
     slots_ = std::move(slots);
-    capacity_ = larger, mask_ = larger - 1, head_ = 0, tail_ = n;
+    capacity_ = larger;
+    mask_ = larger - 1;
+    head_ = 0;
+    tail_ = n;
   }
   std::unique_ptr<T[]> slots_;
   u32 capacity_ = 0, mask_ = 0;

@@ -71,7 +71,10 @@ class Accesses {
     const Era before = oldest_;
     while (oldest_ != newest_ && !open_[oldest_ % kEras]) ++oldest_;
     if (oldest_ == before) return;
-    if (advanced_ != now) before_ = before, advanced_ = now;
+    if (advanced_ != now) {
+      before_ = before;
+      advanced_ = now;
+    }
     waiting.wake(now + 1);
   }
   struct Reads {

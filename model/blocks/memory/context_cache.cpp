@@ -81,7 +81,10 @@ void ContextCache::serve() {
     if (!c.asks_in.can_pop()) continue;
     CacheCounters& counters = *caches_[unsigned(c.asks_in.front().kind)].counters;
     if (!look_up(c.asks_in.front(), number)) {
-      if (c.waits_since_ == engine::kNever) c.waits_since_ = now(), ++counters.waits;
+      if (c.waits_since_ == engine::kNever) {
+        c.waits_since_ = now();
+        ++counters.waits;
+      }
       continue;  // the end of a miss wakes
     }
     if (c.waits_since_ != engine::kNever)
@@ -127,8 +130,12 @@ bool ContextCache::look_up(const ContextAsk& ask, u32 client) {
   ++cache.counters->misses;
   const u32 number = free_misses_.pop();
   Miss& miss = misses_[number];
-  miss.kind = ask.kind, miss.number = ask.number, miss.slot = slot, miss.since = now();
-  miss.address = address_of(ask.kind, ask.number), miss.size = bytes_of(ask.kind, ask.number);
+  miss.kind = ask.kind;
+  miss.number = ask.number;
+  miss.slot = slot;
+  miss.since = now();
+  miss.address = address_of(ask.kind, ask.number);
+  miss.size = bytes_of(ask.kind, ask.number);
   miss.waiters.push({client, ask.ticket});
   requests_.push({nullptr, number, miss.address, miss.size});
   return true;
@@ -168,7 +175,8 @@ void ContextCache::fill(const Turn& turn) {
     u32 slot = store.find(number);
     if (slot == SetStore::kNone) slot = choose_for_wqe(number);
     if (slot == SetStore::kNone || store[slot].coming) continue;
-    store.put(slot, number), wqes_[slot] = wqe;
+    store.put(slot, number);
+    wqes_[slot] = wqe;
     ++counters_.wqe.fills;
   }
 }

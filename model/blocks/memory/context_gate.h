@@ -29,7 +29,8 @@ class ContextGate {
   bool full() const { return waiting_.size() == kGateItems; }
   void enter(Item item) {
     Waiting& w = waiting_.add();
-    w.item = item, w.open = 0;
+    w.item = item;
+    w.open = 0;
     needs_.clear();
   }
   // Of the item that entered last.
@@ -37,7 +38,8 @@ class ContextGate {
     const ContextAsk ask{kind, number, first_ + waiting_.size() - 1};
     const auto same = [&](const ContextAsk& a) { return a.kind == kind && a.number == number; };
     if (cache_.holds_all(kind) || std::any_of(needs_.begin(), needs_.end(), same)) return;
-    needs_.push_back(ask), asks_.push(ask);
+    needs_.push_back(ask);
+    asks_.push(ask);
     ++waiting_.at(waiting_.size() - 1).open;
   }
   // Of the item that entered last, a turn: its WQEs in the WQE cache, once fetched or to send
@@ -65,7 +67,10 @@ class ContextGate {
     if (held != (held_since_ != engine::kNever)) hold(held, now);
     return is_ready;
   }
-  Item pop() { return ++first_, waiting_.pop().item; }
+  Item pop() {
+    ++first_;
+    return waiting_.pop().item;
+  }
   // Cycles in which the first item has waited for a context.
   const u64& waited() const { return waited_; }
   const ContextCache& cache() const { return cache_; }

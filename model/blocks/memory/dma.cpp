@@ -67,9 +67,10 @@ inline void Dma::finish_read() {
 // An AtomicOp is indivisible: nothing comes between its value and what takes its place.
 inline void Dma::read_memory(Access& a) {
   DmaRequest& r = a.request;
-  if (!outside_.read_memory(r.address, r.buffer, r.bytes, now())) [[unlikely]]
-    r.failed = true, ++counters.failed_reads;
-  else if (r.operands) [[unlikely]]
+  if (!outside_.read_memory(r.address, r.buffer, r.bytes, now())) [[unlikely]] {
+    r.failed = true;
+    ++counters.failed_reads;
+  } else if (r.operands) [[unlikely]]
     change_memory(a);
 }
 
@@ -92,7 +93,10 @@ bool Dma::is_locked(const DmaRequest& r) const {
 [[gnu::noinline]] bool Dma::waits_for_lock(unsigned client) {
   if (client == unsigned(DmaClient::Atomic) || !is_locked(requests_in[client].front()))
     return false;
-  if (!(held_ >> client & 1)) held_ |= 1u << client, held_since_[client] = now();
+  if (!(held_ >> client & 1)) {
+    held_ |= 1u << client;
+    held_since_[client] = now();
+  }
   return true;
 }
 
@@ -110,7 +114,8 @@ bool Dma::is_locked(const DmaRequest& r) const {
 [[gnu::noinline]] void Dma::wait_for_way(bool write, Cycle from) {
   if (counted_[write] < from) {
     u64& waits = write ? counters.waits_to_write : counters.waits_to_read;
-    waits += from - std::max(now(), counted_[write]), counted_[write] = from;
+    waits += from - std::max(now(), counted_[write]);
+    counted_[write] = from;
   }
   wake_at(from);
 }
@@ -146,7 +151,8 @@ inline unsigned Dma::ready_clients() {
 
 inline void Dma::start(unsigned client) {
   DmaLink& link = requests_in[client];
-  wrote_ = link.front().write, next_[wrote_] = client + 1;
+  wrote_ = link.front().write;
+  next_[wrote_] = client + 1;
   if (held_ >> client & 1) [[unlikely]]
     end_lock_wait(client);
   if (link.front().locks) [[unlikely]]
@@ -174,17 +180,25 @@ inline void Dma::leave(DmaLink& link, unsigned client) {
                                           : timing_.read(now, request.address, request.bytes);
     const Cycle late = last_write_memory_ > t.memory ? last_write_memory_ - t.memory : 0;
     memory = std::max(t.memory + late, std::max(now, last_read_memory_) + 1);
-    first = std::max({t.first + late, last_read_, memory}), last = std::max(t.last + late, first);
+    first = std::max({t.first + late, last_read_, memory});
+    last = std::max(t.last + late, first);
     free_from_[false] = t.next;
-    if (request.operands) [[unlikely]]
+    if (request.operands) [[unlikely]] {
       ++counters.atomics;
-    else
-      ++counters.reads, counters.read_bytes += request.bytes;
+    } else {
+      ++counters.reads;
+      counters.read_bytes += request.bytes;
+    }
   }
-  last_read_memory_ = memory, last_read_ = last;
+  last_read_memory_ = memory;
+  last_read_ = last;
   if (reads_.empty()) read_memory_ = memory;
   Access& a = reads_.add();
-  a.memory = memory, a.first = first, a.last = last, a.request = request, a.client = u8(client);
+  a.memory = memory;
+  a.first = first;
+  a.last = last;
+  a.request = request;
+  a.client = u8(client);
   wake_at(memory);
   leave(link, client);
 }
@@ -198,10 +212,13 @@ inline void Dma::leave(DmaLink& link, unsigned client) {
   const Cycle memory = std::max(t.memory, std::max(now, last_write_memory_) + 1);
   free_from_[true] = t.next;
   last_write_memory_ = memory;
-  ++counters.writes, counters.write_bytes += request.bytes;
+  ++counters.writes;
+  counters.write_bytes += request.bytes;
   if (writes_.empty()) write_memory_ = memory;
   Access& a = writes_.add();
-  a.memory = memory, a.request = request, a.client = u8(client);
+  a.memory = memory;
+  a.request = request;
+  a.client = u8(client);
   const Cycle ordered = std::max(t.next, now + 1);
   if (request.notify) clients[client].done(clients[client].self, request, ordered, ordered);
   wake_at(memory);

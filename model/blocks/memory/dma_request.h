@@ -41,16 +41,29 @@ struct DmaRequest {
 
   // Fill a request in place (Link::start).
   void set_read(u64 from, u8* to, u32 n, void* with, bool tell = false) {
-    address = from, buffer = to, bytes = n, write = false, notify = tell, context = with;
-    failed = locks = false, operands = 0;
+    address = from;
+    buffer = to;
+    bytes = n;
+    write = false;
+    notify = tell;
+    context = with;
+    failed = locks = false;
+    operands = 0;
   }
   void set_atomic(u64 at, u8* original, u8 operand_bytes, void* with) {
     set_read(at, original, proto::kAtomicBytes, with);
     operands = operand_bytes;
   }
   void set_write(u64 to, const u8* from, u32 n, void* with, bool tell, Cycle first, Cycle last) {
-    address = to, buffer = const_cast<u8*>(from), bytes = n, write = true, notify = tell;
-    context = with, first_in = first, last_in = last, locks = false;
+    address = to;
+    buffer = const_cast<u8*>(from);
+    bytes = n;
+    write = true;
+    notify = tell;
+    context = with;
+    first_in = first;
+    last_in = last;
+    locks = false;
   }
 };
 using DmaLink = AccessLink<DmaRequest, 8>;

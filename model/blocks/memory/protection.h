@@ -69,12 +69,14 @@ class Protection {
     while (bytes) {
       const auto sge = proto::decode<proto::Sge>(sges + index * proto::kSgeBytes);
       if (sge.bytes == offset) {
-        ++index, offset = 0;
+        ++index;
+        offset = 0;
         continue;
       }
       runs.push_back(proto::run_of(find(sge.lkey), sge.lkey, sge.va + offset,
                                    std::min(bytes, sge.bytes - offset)));
-      offset += runs.back().bytes, bytes -= runs.back().bytes;
+      offset += runs.back().bytes;
+      bytes -= runs.back().bytes;
     }
   }
   const HostPages* host_pages = nullptr;  // none: the host has all that is registered

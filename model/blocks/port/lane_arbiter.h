@@ -50,7 +50,10 @@ class LaneArbiter {
   struct Table {
     explicit Table(const Entries& all) {
       for (const Entry& e : all)
-        if (e.weight) entries.push_back(e), lanes |= 1u << e.lane;
+        if (e.weight) {
+          entries.push_back(e);
+          lanes |= 1u << e.lane;
+        }
       at = entries.empty() ? 0 : entries.size() - 1;
     }
     Entries entries;

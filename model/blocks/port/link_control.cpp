@@ -121,7 +121,8 @@ void LinkControl::take(Packet* p, Cycle taken) {
     }
     shared_used_ += shared_of(lane.used + room) - shared_of(lane.used);
     counters.most_shared = std::max<u64>(counters.most_shared, shared_used_);
-    lane.used += room, lane.received += room / kCreditBlock;
+    lane.used += room;
+    lane.received += room / kCreditBlock;
     counters.most_bytes = std::max<u64>(counters.most_bytes, lane.used);
     watch(p->lane);
   }
@@ -149,7 +150,8 @@ void LinkControl::watch(unsigned i) {
   } else if (!is(FlowControl::None)) {
     const bool stopped = stopped_ & bit;
     if (stopped ? lane.used > config_.xon : lane.used < config_.xoff) return;
-    stopped_ ^= bit, changed_ |= bit;
+    stopped_ ^= bit;
+    changed_ |= bit;
   }
 }
 
@@ -162,7 +164,8 @@ void LinkControl::queue() {
     (reply ? lane.replies : lane.requests).push(from.pop());
     waiting_ |= 1u << i;
   };
-  add(next_of(not_read_in, requests_in), false), add(replies_in, true);
+  add(next_of(not_read_in, requests_in), false);
+  add(replies_in, true);
   if (shows(not_read_in) || requests_in.can_pop()) wake_at(now() + 1);
 }
 
@@ -200,8 +203,10 @@ void LinkControl::send() {
   const u32 bytes = p->shape.icrc_offset + crcs;
   if (!management) arbiter_.count(bytes);
   lane.sent += credit_blocks(bytes);
-  if (is(FlowControl::Credits) && remind_at_ == kNever)
-    remind_at_ = now() + rate_.cycles_for(kCreditSymbols * 4), wake_at(remind_at_);
+  if (is(FlowControl::Credits) && remind_at_ == kNever) {
+    remind_at_ = now() + rate_.cycles_for(kCreditSymbols * 4);
+    wake_at(remind_at_);
+  }
   if (!lane.waits()) waiting_ &= ~(1u << i);
   outputs.packets_out->push(p);
   if (waiting_) outputs.packets_out->wake_when_free();
@@ -212,8 +217,10 @@ void LinkControl::hear(const Packet& p) {
   if (const auto credit = read_credit_packet(frame); credit && is(FlowControl::Credits)) {
     if (credit->lane >= config_.lanes) return;
     Lane& lane = lanes_[credit->lane];
-    lane.limit = credit->limit, lane.received = credit->sent;
-    ++counters.heard, watch(credit->lane);
+    lane.limit = credit->limit;
+    lane.received = credit->sent;
+    ++counters.heard;
+    watch(credit->lane);
     return;
   }
   const auto control = read_mac_control(frame);
@@ -238,17 +245,22 @@ void LinkControl::remind() {
 void LinkControl::tell() {
   if (!outputs.control_out->can_push()) return;
   Packet* p = pool_.take();
-  p->is_control = true, p->is_request = p->tells_sent = false, p->buffers = nullptr;
-  p->port = port_, p->qpn = 0, p->psn = 0;
+  p->is_control = true;
+  p->is_request = p->tells_sent = false;
+  p->buffers = nullptr;
+  p->port = port_;
+  p->qpn = 0;
+  p->psn = 0;
   p->shape.framing = Framing(attributes_.framing);
   p->frame_bytes = write(p->frame());
   ++counters.told;
   probe.event(now(), Step::Passed, 0, stopped_, counters.told);
   outputs.control_out->push(p);
   if (changed_) outputs.control_out->wake_when_free();
-  if (stopped_ && remind_at_ == kNever)
-    remind_at_ = now() + rate_.cycles_for(u64{config_.quanta} * kQuantumBits / 8 / 2),
+  if (stopped_ && remind_at_ == kNever) {
+    remind_at_ = now() + rate_.cycles_for(u64{config_.quanta} * kQuantumBits / 8 / 2);
     wake_at(remind_at_);
+  }
 }
 
 // FCTBS is port_transmit's: it counts in the order of the wire.
@@ -268,7 +280,8 @@ u32 LinkControl::write(u8* frame) {
   if (is(FlowControl::Pause)) {
     control.parameter = stopped_ ? time : 0;
   } else {
-    control.opcode = MacControlOpcode::PriorityPause, control.parameter = u16(changed_);
+    control.opcode = MacControlOpcode::PriorityPause;
+    control.parameter = u16(changed_);
     for (unsigned i = 0; i < kLanes; ++i) control.times[i] = stopped_ >> i & 1 ? time : 0;
   }
   changed_ = 0;

@@ -18,7 +18,8 @@ using namespace proto;
   contexts_.each_receiver(port_, dgid, p.frame(), p.shape, p.qpn, [&](u32) { any = true; });
   if (!any) return;
   Packet* copy = pool_.take();
-  copy->frame_bytes = p.frame_bytes, copy->turned = true;
+  copy->frame_bytes = p.frame_bytes;
+  copy->turned = true;
   std::memcpy(copy->frame(), p.frame(), p.frame_bytes);
   arrive(copy, at);
 }
@@ -27,11 +28,16 @@ using namespace proto;
 bool PortReceive::spread(const Packet& p, Cycle checked) {
   const auto copy_to = [&](u32 qpn) {
     Packet* copy = pool_.take();
-    copy->frame_bytes = p.frame_bytes, copy->parsed = p.parsed;
-    copy->first = p.first, copy->last = std::max(p.last, now()) + (checked - now());
-    copy->qpn = qpn, copy->psn = p.parsed.bth.psn;
+    copy->frame_bytes = p.frame_bytes;
+    copy->parsed = p.parsed;
+    copy->first = p.first;
+    copy->last = std::max(p.last, now()) + (checked - now());
+    copy->qpn = qpn;
+    copy->psn = p.parsed.bth.psn;
     std::memcpy(copy->frame(), p.frame(), p.frame_bytes);
-    copies_.push({copy, checked}), pending_ |= kCopies, ++counters.rx_copies;
+    copies_.push({copy, checked});
+    pending_ |= kCopies;
+    ++counters.rx_copies;
   };
   const u32 sender = p.turned ? p.parsed.deth.src_qp : kAnyQp;
   const auto is_attached = [&](const Gid& dgid) {

@@ -68,13 +68,17 @@ inline Cycle PortReceive::taken_at(const Packet& p) const {
 }
 
 inline void PortReceive::receive(Packet* p, Cycle checked) {
-  ++counters.rx_packets, counters.rx_bytes += p->frame_bytes;
+  ++counters.rx_packets;
+  counters.rx_bytes += p->frame_bytes;
   probe.event(now(), Step::Arrived, 0, 0, p->frame_bytes);
-  if (is_down(attributes_)) [[unlikely]]
-    return drop(&DropCounters::port_down), PacketPool::give_back(p);
+  if (is_down(attributes_)) [[unlikely]] {
+    drop(&DropCounters::port_down);
+    return PacketPool::give_back(p);
+  }
   if (!frame_good(*p, checked)) [[unlikely]]
     return PacketPool::give_back(p);
-  p->qpn = p->parsed.bth.dest_qp, p->psn = p->parsed.bth.psn;
+  p->qpn = p->parsed.bth.dest_qp;
+  p->psn = p->parsed.bth.psn;
   p->last = std::max(p->last, now()) + (checked - now());
   const OpcodeRow* opcode = p->parsed.opcode;  // none: a reserved one
   icrc_probe.event(p->last, Step::Received, p->qpn, p->psn, opcode && opcode->is_request);
@@ -158,7 +162,9 @@ inline void PortReceive::route(Packet* p, const QpConfig& qp, Cycle checked) {
 [[gnu::cold]] void PortReceive::establish(u32 qpn) { tell({EventType::CommEst, qpn}, now() + 1); }
 
 [[gnu::cold]] void PortReceive::tell(Event event, Cycle at) {
-  events_.push(event), pending_ |= kEvents, wake_at(at);
+  events_.push(event);
+  pending_ |= kEvents;
+  wake_at(at);
 }
 
 // COMM_EST and SRQ_LIMIT_REACHED, by `command`.

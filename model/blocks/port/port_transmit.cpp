@@ -9,7 +9,10 @@ namespace hca::blocks {
 namespace {
 // What is looked at first of the next packet: it has left the first-level cache while its payload
 // was read.
-void fetch_ahead(const Packet& p) { __builtin_prefetch(&p), __builtin_prefetch(&p.shape); }
+void fetch_ahead(const Packet& p) {
+  __builtin_prefetch(&p);
+  __builtin_prefetch(&p.shape);
+}
 }  // namespace
 
 [[gnu::hot]] void PortTransmit::tick() {
@@ -62,7 +65,8 @@ inline bool PortTransmit::stopped(const Packet& p) const {
 // The next packet may start: when the link is free from `link_free` on, and all else.
 inline Cycle PortTransmit::next_start(Cycle link_free) {
   const Cycle next = std::max({link_free, now() + config_.interval, icrc_.free_from()});
-  busy_since_ = now() + 1, busy_until_ = link_free == next ? next : 0;
+  busy_since_ = now() + 1;
+  busy_until_ = link_free == next ? next : 0;
   return next_ = next;
 }
 
@@ -87,7 +91,8 @@ template <bool kSpecial>
   if (kSpecial && p->is_control) return send_control(from, other);
   if (stopped(*p)) [[unlikely]] {
     if (kSpecial && is_controlled) count_blocks(*p);
-    from.drop(), p->buffers->give(now() + 1);
+    from.drop();
+    p->buffers->give(now() + 1);
     if (other.can_pop()) wake_at(now() + 1);
     return PacketPool::give_back(p);
   }
@@ -105,13 +110,15 @@ template <bool kSpecial>
   const Cycle free = pacer_.next(now() + late, on_wire);
   if (kSpecial && slow_) link_free_ = free;
   const Cycle next = next_start(free - late);
-  from.pop(next - now()), other.hold_until(next);
+  from.pop(next - now());
+  other.hold_until(next);
   if (!from.empty()) fetch_ahead(*from.front());
   replies_next_ = p->is_request || (kSpecial && is_controlled);
   if (p->buffers) p->buffers->give(next);
   if (attributes && is_down(*attributes)) [[unlikely]]
     return PacketPool::give_back(p);
-  ++counters->tx_packets, counters->tx_bytes += p->frame_bytes;
+  ++counters->tx_packets;
+  counters->tx_bytes += p->frame_bytes;
   icrc_probe.event(through, Step::Passed, p->qpn, p->psn, p->is_request);
   probe.event(at, Step::Passed, p->qpn, p->psn, p->is_request);
   if (turns && is_to_group(*p)) [[unlikely]]
@@ -147,7 +154,8 @@ template <bool kSpecial>
   const Cycle free = pacer_.next(start, proto::bytes_on_link(p->frame_bytes, p->shape.framing));
   if (slow_) link_free_ = free;
   const Cycle next = next_start(free - (start - now()));
-  from.pop(next - now()), other.hold_until(next);
+  from.pop(next - now());
+  other.hold_until(next);
   replies_next_ = false;
   probe.event(start + icrc_latency_ + config_.latency, Step::Passed);
   outside_.transmit(p, start + icrc_latency_ + config_.latency);

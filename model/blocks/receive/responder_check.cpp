@@ -76,7 +76,10 @@ static_assert(std::ranges::all_of(kRequestRules, [](const RequestRule& rule) {
 // Several that wait at the same time count once.
 Cycle ResponderCheck::wait_for(Cycle ready, u32 qpn) {
   const Cycle until = written_[qpn], from = std::max(ready, waited_until_);
-  if (until > from) counters.waits_context += until - from, waited_until_ = until;
+  if (until > from) {
+    counters.waits_context += until - from;
+    waited_until_ = until;
+  }
   return until;
 }
 
@@ -103,7 +106,8 @@ inline const Region* ResponderCheck::region_of(const ParsedPacket& packet, u32 k
                           .rq_failed = shared && shared->failed,
                           .checked = &checked};
   stand_in->process(item);
-  p.verdict = checked.verdict, p.effect = checked.effect;
+  p.verdict = checked.verdict;
+  p.effect = checked.effect;
   return checked.below_limit;
 }
 

@@ -40,7 +40,10 @@ void ResponderReply::take(Port& port) {
 // False: there is nothing, or no room for it, or the last one was less than an interval ago.
 bool ResponderReply::send(Port& port) {
   if (port.waiting.empty()) return false;
-  if (now() < next_) return wake_at(next_), false;
+  if (now() < next_) {
+    wake_at(next_);
+    return false;
+  }
   if (!port.packets_out->can_push()) return false;
   send(port, port.waiting.front());
   port.waiting.drop();
@@ -52,7 +55,9 @@ void ResponderReply::queue(Ring<Reply>& waiting, const Reply& reply) {
     Reply& last = waiting.at(waiting.size() - 1);
     if (last.qpn == reply.qpn && is_ack(last)) {
       const bool becn = last.becn;
-      ++counters.coalesced, last = reply, last.becn |= becn;
+      ++counters.coalesced;
+      last = reply;
+      last.becn |= becn;
       return;
     }
   }
@@ -84,7 +89,10 @@ void ResponderReply::drop(const Reply& reply) {
 
 Packet* ResponderReply::build(const Reply& reply, const QpConfig& qp) {
   Packet* p = pool_.take();
-  p->qpn = reply.qpn, p->psn = reply.psn, p->is_request = false, p->buffers = nullptr;
+  p->qpn = reply.qpn;
+  p->psn = reply.psn;
+  p->is_request = false;
+  p->buffers = nullptr;
   if (reply.cnp)
     build_cnp(*p, qp);
   else

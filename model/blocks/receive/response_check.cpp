@@ -12,7 +12,10 @@ Cycle ResponseCheck::check(Packet& p, Cycle at, Acknowledgement& out) {
     return kNever;
   ++counters.good;
   out = {.qpn = p.qpn, .psn = p.psn, .payload_bytes = p.parsed.payload_bytes};
-  if (p.parsed.has(Ext::Aeth)) out.msn = p.parsed.aeth.msn, out.syndrome = p.parsed.aeth.syndrome;
+  if (p.parsed.has(Ext::Aeth)) {
+    out.msn = p.parsed.aeth.msn;
+    out.syndrome = p.parsed.aeth.syndrome;
+  }
   if (p.parsed.opcode->operation != Operation::Acknowledge) out.packet = &p;
   const Cycle leaves = stage_.enter(context_.look_up(port_, at, p.qpn));
   probe.event(leaves, Step::Passed, p.qpn, p.psn);
@@ -27,15 +30,20 @@ bool ResponseCheck::good(const Packet& p, const QpConfig& qp) {
     case RequestCause::Good:
       return true;
     case RequestCause::WrongService:
-      return ++counters.wrong_service, false;
+      ++counters.wrong_service;
+      return false;
     case RequestCause::BadQpState:
-      return ++counters.bad_qp_state, false;
+      ++counters.bad_qp_state;
+      return false;
     case RequestCause::WrongPath:
-      return ++counters.wrong_path, false;
+      ++counters.wrong_path;
+      return false;
     case RequestCause::WrongVl:
-      return ++counters.wrong_vl, false;
+      ++counters.wrong_vl;
+      return false;
     default:
-      return ++counters.bad_pkey, false;
+      ++counters.bad_pkey;
+      return false;
   }
 }
 }  // namespace hca::blocks

@@ -21,8 +21,11 @@ void Doorbell::write(Cycle at, u32 offset, std::span<const u8> data) {
   bool push = BarOffset(offset) == BarOffset::PushBuffer;
   if (push ? data.size() < 8 || data.size() > 8 + proto::kPushBytes : data.size() != 8)
     return void(++counters.bad);
-  if (push && !proto::holds_whole_wqe(data.subspan(8)))
-    push = false, offset = u32(BarOffset::SendDoorbell), ++counters.fallbacks;
+  if (push && !proto::holds_whole_wqe(data.subspan(8))) {
+    push = false;
+    offset = u32(BarOffset::SendDoorbell);
+    ++counters.fallbacks;
+  }
   if (push) {
     PushedWqe* wqe = pool_.take();
     wqe->bytes = u32(data.size() - 8);
@@ -57,7 +60,10 @@ bool Doorbell::pass(u32 offset, u64 value) {
       if (!to(outputs.send_out,
               SendBell{bell.qpn, bell.producer, push ? pushed_.front() : nullptr}))
         return false;
-      if (push) pushed_.pop(), ++counters.pushed;
+      if (push) {
+        pushed_.pop();
+        ++counters.pushed;
+      }
       probe.event(now() + config_.latency, Step::Passed, bell.qpn, bell.producer);
       return true;
     }

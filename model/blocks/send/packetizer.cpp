@@ -15,8 +15,12 @@ void GatherCursor::skip(u32 bytes) {
   if (!count) return void(inline_offset += bytes);
   while (bytes) {
     const u32 here = std::min(bytes, sge_at(*this).bytes - offset);
-    offset += here, bytes -= here;
-    if (offset == sge_at(*this).bytes) ++index, offset = 0;
+    offset += here;
+    bytes -= here;
+    if (offset == sge_at(*this).bytes) {
+      ++index;
+      offset = 0;
+    }
   }
 }
 
@@ -24,18 +28,24 @@ void GatherCursor::skip(u32 bytes) {
                                     Cycle now, Cycle at) {
   engine::Budget& own = ports[packet->port].buffers_of(packet->lane);
   own.take();
-  packet->buffers = &own, packet->abandoned = false;
-  packet_ = packet, cursor_ = &cursor;
-  left_ = packet->shape.payload_bytes, filled_ = 0;
+  packet->buffers = &own;
+  packet->abandoned = false;
+  packet_ = packet;
+  cursor_ = &cursor;
+  left_ = packet->shape.payload_bytes;
+  filled_ = 0;
   packet->first = kNever;
   enters_ = stage_.enter(at);
-  ++counters.packets, counters.payload_bytes += left_;
+  ++counters.packets;
+  counters.payload_bytes += left_;
   if (!cursor.count) {
     std::memcpy(packet->payload(), cursor.segments + cursor.inline_offset, left_);
-    cursor.inline_offset += left_, left_ = 0;
+    cursor.inline_offset += left_;
+    left_ = 0;
   }
   if (!left_ && order.lets_pass(now)) return pass(packet, now);
-  packet->order = &order, order.begin();
+  packet->order = &order;
+  order.begin();
   gather_piece(now);
 }
 
@@ -55,16 +65,24 @@ bool Packetizer::gather(Cycle now) { return gather_piece(now); }
 
 inline bool Packetizer::gather_piece(Cycle now) {
   // A packet without payload from memory keeps its place in its queue pair by an empty read.
-  if (!left_) return ask(packet_->payload(), 0, 0, true, now), true;
+  if (!left_) {
+    ask(packet_->payload(), 0, 0, true, now);
+    return true;
+  }
   proto::Sge sge = sge_at(*cursor_);
-  while (sge.bytes == cursor_->offset)
-    ++cursor_->index, cursor_->offset = 0, sge = sge_at(*cursor_);
+  while (sge.bytes == cursor_->offset) {
+    ++cursor_->index;
+    cursor_->offset = 0;
+    sge = sge_at(*cursor_);
+  }
   // The key was good when the message began; a region that is gone since gives zeros.
   const proto::Run run = run_of(protection_.find(sge.lkey), sge.lkey, sge.va + cursor_->offset,
                                 std::min(left_, sge.bytes - cursor_->offset));
   u8* to = packet_->payload() + filled_;
   if (!run.there) std::memset(to, 0, run.bytes);
-  filled_ += run.bytes, left_ -= run.bytes, cursor_->offset += run.bytes;
+  filled_ += run.bytes;
+  left_ -= run.bytes;
+  cursor_->offset += run.bytes;
   ++counters.gathers;
   ask(to, run.address, run.there ? run.bytes : 0, !left_, now);
   return !packet_;
@@ -97,7 +115,9 @@ inline Cycle Packetizer::release(Packet& p, Cycle last, Cycle not_before) {
   if (!request.notify) return;
   const Cycle now = dma.now();
   if (p->abandoned) {
-    p->order->end(now + 1), p->tells_sent = false, p->buffers->give(now + 1);
+    p->order->end(now + 1);
+    p->tells_sent = false;
+    p->buffers->give(now + 1);
     return PacketPool::give_back(p);
   }
   Port& port = ports[p->port];

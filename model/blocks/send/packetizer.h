@@ -99,7 +99,10 @@ class Packetizer {
     return offset >= bytes ? 0 : std::min(bytes - offset, (unit_ - offset % unit_) % unit_);
   }
   // The packet that is being gathered goes nowhere; the last piece only takes back what it holds.
-  void abandon() { packet_->abandoned = true, left_ = 0; }
+  void abandon() {
+    packet_->abandoned = true;
+    left_ = 0;
+  }
 
   DmaCallbacks client() {
     return {this, [](void* owner, const DmaRequest& r, Cycle first, Cycle last) {

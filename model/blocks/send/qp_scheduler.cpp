@@ -32,7 +32,8 @@ void QpScheduler::ring(const SendBell& bell) {
 // A push that tells of no new WQE is a doorbell, and so is one that the doorbell, which does not
 // know of address handles, took for whole.
 void QpScheduler::hold(const proto::QpConfig& qp, Queue& q, PushedWqe* pushed) {
-  pushed->index = q.posted - 1, pushed->next = nullptr;
+  pushed->index = q.posted - 1;
+  pushed->next = nullptr;
   const bool is_new =
       q.fetch != q.posted && !(q.last_pushed && q.last_pushed->index + 1 == q.posted);
   const bool is_whole = qp.service != proto::Service::Ud ||
@@ -50,7 +51,8 @@ void QpScheduler::hold(const proto::QpConfig& qp, Queue& q, PushedWqe* pushed) {
 
 PushedWqe* QpScheduler::take_pushed(Queue& q) {
   PushedWqe* first = q.first_pushed;
-  q.first_pushed = first->next, --held_;
+  q.first_pushed = first->next;
+  --held_;
   if (refused_since_ != engine::kNever)
     counters.waits_pushes += now() - std::exchange(refused_since_, engine::kNever);
   if (!q.first_pushed) q.last_pushed = nullptr;
@@ -63,8 +65,10 @@ void QpScheduler::drop_pushed(Queue& q) {
 
 // Those in front of the next turn, for it was told to go on behind them.
 void QpScheduler::drop_passed(Queue& q) {
-  while (q.first_pushed && std::int32_t(q.first_pushed->index - q.fetch) < 0)
-    ++counters.stale_pushes, Pool<PushedWqe>::give_back(take_pushed(q));
+  while (q.first_pushed && std::int32_t(q.first_pushed->index - q.fetch) < 0) {
+    ++counters.stale_pushes;
+    Pool<PushedWqe>::give_back(take_pushed(q));
+  }
 }
 
 // Of the next `count` WQEs of a turn those that were pushed, or those in front of the first of
@@ -76,8 +80,11 @@ void QpScheduler::choose_run(Queue& q, Turn& t) {
     return void(t.count = std::min(t.count, to_read));
   PushedWqe** end = &t.pushed;
   u32 count = 0;
-  for (; count < t.count && q.first_pushed && q.first_pushed->index == q.fetch + count; ++count)
-    *end = take_pushed(q), end = &(*end)->next, *end = nullptr;
+  for (; count < t.count && q.first_pushed && q.first_pushed->index == q.fetch + count; ++count) {
+    *end = take_pushed(q);
+    end = &(*end)->next;
+    *end = nullptr;
+  }
   t.count = count;
 }
 
@@ -95,16 +102,23 @@ void QpScheduler::note(const SchedulerNote& n) {
       ++counters.pauses;
       [[fallthrough]];
     case NoteKind::Rewind:
-      q.fetch = n.index, q.epoch = n.epoch, q.paused = n.kind == NoteKind::Pause;
+      q.fetch = n.index;
+      q.epoch = n.epoch;
+      q.paused = n.kind == NoteKind::Pause;
       q.flush = false;
       break;
     case NoteKind::Flush:
       drop_pushed(q);
-      q.fetch = n.index, q.epoch = n.epoch, q.paused = false, q.flush = true;
+      q.fetch = n.index;
+      q.epoch = n.epoch;
+      q.paused = false;
+      q.flush = true;
       break;
     case NoteKind::Clear:
       drop_pushed(q);
-      q.posted = q.fetch = q.fetched = 0, q.epoch = n.epoch, q.paused = q.flush = false;
+      q.posted = q.fetch = q.fetched = 0;
+      q.epoch = n.epoch;
+      q.paused = q.flush = false;
       break;
   }
   make_ready(n.qpn);
@@ -140,14 +154,21 @@ void QpScheduler::start_turn(u32 qpn) {
   Turn* t = pool_.take();
   turns.take();
   const u32 left = q.posted - q.fetch, to_end = sq.entries() - (q.fetch & (sq.entries() - 1));
-  t->qpn = qpn, t->first = q.fetch, t->epoch = q.epoch, t->flush = q.flush, t->pushed = nullptr;
+  t->qpn = qpn;
+  t->first = q.fetch;
+  t->epoch = q.epoch;
+  t->flush = q.flush;
+  t->pushed = nullptr;
   t->count = q.flush ? left : std::min({left, to_end, config_.batch, Turn::kBytes / sq.stride()});
   if (q.first_pushed && !q.flush) [[unlikely]]
     choose_run(q, *t);
-  q.fetch += t->count, ++q.turns;
-  t->again = std::int32_t(q.fetched - q.fetch) >= 0, t->cached = false;
+  q.fetch += t->count;
+  ++q.turns;
+  t->again = std::int32_t(q.fetched - q.fetch) >= 0;
+  t->cached = false;
   if (!t->again) q.fetched = q.fetch;
-  ++counters.turns, counters.wqes += t->count;
+  ++counters.turns;
+  counters.wqes += t->count;
   outputs.turns_out->push(t, 1, config_.latency - 1);
   next_turn_ = now() + config_.interval;
   probe.event(now() + config_.latency, Step::Passed, qpn, t->first, t->count);

@@ -15,7 +15,10 @@ struct ReadOrder {
   Cycle seen = 0;     // from when the block behind sees the last one that was read
 
   void begin() { ++under_way; }
-  void end(Cycle seen_from) { --under_way, seen = seen_from; }
+  void end(Cycle seen_from) {
+    --under_way;
+    seen = seen_from;
+  }
   // An item that begins now passes none of its own queue pair; else it goes with the reads. The
   // same whether dma has been ticked in this cycle or not, for what dma ends now is seen later.
   bool lets_pass(Cycle now) const { return !under_way && seen <= now; }

@@ -34,7 +34,8 @@ class ReadyQueues {
     if (rotates()) [[likely]]
       return queues_[0].push(qpn);
     const unsigned c = service_level % kTrafficClasses;
-    queues_[c].push(qpn), waiting_ |= 1u << c;
+    queues_[c].push(qpn);
+    waiting_ |= 1u << c;
   }
   u32 front() const { return queues_[rotates() ? 0 : next()].front(); }
   u32 pop() { return rotates() ? queues_[0].pop() : pop_by_class(); }
@@ -55,7 +56,8 @@ class ReadyQueues {
   }
   void count(unsigned c) {
     const bool goes_on = c == class_ && served_ < weights_[c];
-    served_ = goes_on ? served_ + 1 : 1, class_ = c;
+    served_ = goes_on ? served_ + 1 : 1;
+    class_ = c;
   }
 
   SchedulerPolicy policy_ = SchedulerPolicy::RoundRobin;

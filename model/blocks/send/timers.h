@@ -20,7 +20,8 @@ class Timers {
     d.at = at;
     if (d.queued <= at) return kNever;
     d.queued = at;
-    queue_.push({at, qpn}), first_ = queue_.top().at;
+    queue_.push({at, qpn});
+    first_ = queue_.top().at;
     return at;
   }
   void clear(u32 qpn) {
@@ -44,10 +45,13 @@ class Timers {
       Deadline& d = deadlines_[e.qpn];
       if (d.queued == e.at) {
         d.queued = kNever;
-        if (d.at <= now)
-          d.at = kNever, found = e.qpn;
-        else if (d.at != kNever)
-          d.queued = d.at, queue_.push({d.at, e.qpn});
+        if (d.at <= now) {
+          d.at = kNever;
+          found = e.qpn;
+        } else if (d.at != kNever) {
+          d.queued = d.at;
+          queue_.push({d.at, e.qpn});
+        }
       }
       first_ = queue_.empty() ? kNever : queue_.top().at;
     }

@@ -13,11 +13,15 @@ void WqeFetch::tick() {
   const proto::QpConfig& qp = contexts_.qps[t->qpn];
   const proto::WorkQueue& sq = qp.sq;
   u32 bytes = t->flush || t->cached ? 0 : t->count * sq.stride();
-  if (t->pushed) copy_pushed(*t, sq.stride()), bytes = 0;
+  if (t->pushed) {
+    copy_pushed(*t, sq.stride());
+    bytes = 0;
+  }
   counters.fetches += bytes != 0;
   ReadOrder& order = orders_[t->qpn];
   if (!bytes && order.lets_pass(now())) return pass(t);
-  t->order = &order, order.begin();
+  t->order = &order;
+  order.begin();
   outputs.dma_out->start(1, config_.latency - 1)
       .set_read(sq.slot(t->first), t->wqes.data(), bytes, t);
 }

@@ -113,11 +113,13 @@ class LookUpUnit : public engine::Block {
       const engine::Cycle asks = now() + taken;  // behind the last beat
       probe_.event(asks, Kind::AsksContext, w.item.number());
       const engine::Cycle answer = std::max(asks + 1 + w.item.context_late, context_free_);
-      context_free_ = answer + 1, w.ready = answer + 1;
+      context_free_ = answer + 1;
+      w.ready = answer + 1;
       if (const u32 key = w.item.key()) {
         probe_.event(answer + 1, Kind::AsksRegion, key);
         const engine::Cycle region = std::max(answer + 2 + w.item.region_late, region_free_);
-        region_free_ = region + 1, w.ready = region + 1;
+        region_free_ = region + 1;
+        w.ready = region + 1;
       }
     }
     waiting_.push_back(w);

@@ -43,7 +43,8 @@ inline CqePlace put_cqe(EntryRing& cq, const Cqe& cqe, u8* out) {
     return {told ? CqResult::Lost : CqResult::FirstLost};
   }
   Cqe written = cqe;
-  written.phase = cq.phase(), written.status = cqe.status;
+  written.phase = cq.phase();
+  written.status = cqe.status;
   encode(written, out);
   const CqePlace place{CqResult::Written, cq.slot(kCqeBytes)};
   ++cq.producer;

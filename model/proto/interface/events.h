@@ -135,7 +135,9 @@ struct Aeqe {
   u32 object_low;
 
   constexpr void set_object(u32 number) {
-    object_low = number & 0x3ffff, object_18 = number >> 18 & 1, object_high = u8(number >> 19 & 7);
+    object_low = number & 0x3ffff;
+    object_18 = number >> 18 & 1;
+    object_high = u8(number >> 19 & 7);
   }
   constexpr u32 object() const {
     return object_low | u32{object_18} << 18 | u32{object_high} << 19;
@@ -163,7 +165,8 @@ struct Layout<Aeqe> {
 static_assert(bytes_of<Aeqe>() == kEqeBytes);
 
 inline void swap_words(u8* aeqe) {
-  std::reverse(aeqe, aeqe + 8), std::reverse(aeqe + 8, aeqe + 16);
+  std::reverse(aeqe, aeqe + 8);
+  std::reverse(aeqe + 8, aeqe + 16);
 }
 inline void encode_aeqe(const Aeqe& aeqe, u8* out) {
   encode(aeqe, out);
@@ -190,7 +193,8 @@ inline void encode_event(const Event& event, u64 context, bool phase, bool overf
   Aeqe aeqe{};
   const bool shifted = row->object == EventObject::Cq;
   aeqe.context = context >> shifted;
-  aeqe.valid = phase, aeqe.overflow = overflow;
+  aeqe.valid = phase;
+  aeqe.overflow = overflow;
   aeqe.source = event.of_sends ? kSendQueueSource : row->source;
   aeqe.code = row->code;
   aeqe.wqe_index = event.wqe_index & 0x7fff;

@@ -24,7 +24,9 @@ inline bool may_draw_cnp(RequestCause cause) {
 inline constexpr u8 kCnpOpcode = 0x81;
 inline Bth cnp_bth(const QpConfig& qp) {
   Bth bth{};
-  bth.pkey = qp.pkey, bth.dest_qp = qp.dest_qpn, bth.becn = true;
+  bth.pkey = qp.pkey;
+  bth.dest_qp = qp.dest_qpn;
+  bth.becn = true;
   return bth;
 }
 }  // namespace hca::proto

@@ -113,14 +113,19 @@ Path path_of(const Attributes& a, const PortAttributes& port, u8 virtual_lane = 
   av.framing = Framing(port.framing);
   if (!is_native(av.framing) && av.framing != Framing::RoceV1)
     av.framing = is_ipv4_mapped(av.source_gid) ? Framing::RoceV2Ip4 : Framing::RoceV2Ip6;
-  av.source_mac = port.mac, av.destination_mac = a.dmac;
+  av.source_mac = port.mac;
+  av.destination_mac = a.dmac;
   if (!is_native(av.framing) && is_multicast(av.destination_gid))
     av.destination_mac = mac_of_group(av.destination_gid);
-  av.source_lid = port.lid, av.destination_lid = a.dlid;
+  av.source_lid = port.lid;
+  av.destination_lid = a.dlid;
   av.service_level = a.sl;
   av.has_vlan = port.vlan && !is_native(av.framing);
-  av.vlan_id = port.vlan, av.priority = vlan_priority(port, a.sl);
-  av.traffic_class = a.traffic_class, av.hop_limit = a.hop_limit, av.flow_label = a.flow_label;
+  av.vlan_id = port.vlan;
+  av.priority = vlan_priority(port, a.sl);
+  av.traffic_class = a.traffic_class;
+  av.hop_limit = a.hop_limit;
+  av.flow_label = a.flow_label;
   av.udp_source_port = a.udp_source_port;
   return make_path(av);
 }
@@ -131,28 +136,46 @@ inline void remember(QpAttributes& given, const QpAttributes& a) {
     if (a.mask & bit) ((given.*members = a.*members), ...);
   };
   using A = QpAttributes;
-  take(kQpPkeyIndex, &A::pkey_index), take(kQpPort, &A::port), take(kQpAccess, &A::access);
+  take(kQpPkeyIndex, &A::pkey_index);
+  take(kQpPort, &A::port);
+  take(kQpAccess, &A::access);
   take(kQpPath, &A::dmac, &A::dgid_high, &A::dgid_low, &A::sgid_index, &A::traffic_class,
        &A::hop_limit, &A::sl, &A::flow_label, &A::dlid, &A::udp_source_port, &A::rate_limit);
-  take(kQpPathMtu, &A::path_mtu), take(kQpDestQpn, &A::dest_qpn), take(kQpQkey, &A::qkey);
-  take(kQpRqPsn, &A::rq_psn), take(kQpSqPsn, &A::sq_psn);
-  take(kQpMaxRdAtomic, &A::max_rd_atomic), take(kQpMaxDestRdAtomic, &A::max_dest_rd_atomic);
-  take(kQpMinRnrTimer, &A::min_rnr_timer), take(kQpTimeout, &A::timeout);
-  take(kQpRetryCount, &A::retry_count), take(kQpRnrRetry, &A::rnr_retry);
+  take(kQpPathMtu, &A::path_mtu);
+  take(kQpDestQpn, &A::dest_qpn);
+  take(kQpQkey, &A::qkey);
+  take(kQpRqPsn, &A::rq_psn);
+  take(kQpSqPsn, &A::sq_psn);
+  take(kQpMaxRdAtomic, &A::max_rd_atomic);
+  take(kQpMaxDestRdAtomic, &A::max_dest_rd_atomic);
+  take(kQpMinRnrTimer, &A::min_rnr_timer);
+  take(kQpTimeout, &A::timeout);
+  take(kQpRetryCount, &A::retry_count);
+  take(kQpRnrRetry, &A::rnr_retry);
 }
 
 // The same for those who execute: the fields that packets need.
 inline void configure(QpConfig& qp, const QpAttributes& given, u32 mask,
                       const PortAttributes& port) {
-  qp.port = given.port, qp.access = given.access;
-  qp.pkey_index = given.pkey_index, qp.pkey = port.pkeys[given.pkey_index];
-  qp.path_mtu = given.path_mtu, qp.dest_qpn = given.dest_qpn, qp.qkey = given.qkey;
-  qp.rq_psn = given.rq_psn, qp.sq_psn = given.sq_psn;
+  qp.port = given.port;
+  qp.access = given.access;
+  qp.pkey_index = given.pkey_index;
+  qp.pkey = port.pkeys[given.pkey_index];
+  qp.path_mtu = given.path_mtu;
+  qp.dest_qpn = given.dest_qpn;
+  qp.qkey = given.qkey;
+  qp.rq_psn = given.rq_psn;
+  qp.sq_psn = given.sq_psn;
   qp.max_rd_atomic = given.max_rd_atomic;
   qp.max_dest_rd_atomic = given.max_dest_rd_atomic;
-  qp.min_rnr_timer = given.min_rnr_timer, qp.timeout = given.timeout;
-  qp.retry_count = given.retry_count, qp.rnr_retry = given.rnr_retry;
-  if (mask & kQpPath) qp.service_level = given.sl, qp.rate_limit = given.rate_limit;
+  qp.min_rnr_timer = given.min_rnr_timer;
+  qp.timeout = given.timeout;
+  qp.retry_count = given.retry_count;
+  qp.rnr_retry = given.rnr_retry;
+  if (mask & kQpPath) {
+    qp.service_level = given.sl;
+    qp.rate_limit = given.rate_limit;
+  }
   if (qp.service == Service::Ud)
     qp.path_mtu = port.mtu;
   else if (mask & (kQpPath | kQpPort))
@@ -195,14 +218,17 @@ inline CommandStatus modify_qp(QpConfig& qp, QpAttributes& given, SendState& sen
   const PortAttributes& port = ports[number ? number - 1 : 0];
   if (!detail::values_ok(qp, a, port)) return CommandStatus::BadValue;
   if (a.state == QpState::Reset) {
-    given = {}, send = {}, receive = {};  // G20.3
+    given = {};
+    send = {};
+    receive = {};  // G20.3
   } else if (a.state != QpState::Error) {
     detail::remember(given, a);
     detail::configure(qp, given, a.mask, port);
   }
-  if (a.state == QpState::Rtr)
-    receive.epsn = qp.rq_psn, receive.msn = 0;  // G2.1, G5.1
-  else if (a.state == QpState::Rts && qp.state == QpState::Rtr)
+  if (a.state == QpState::Rtr) {
+    receive.epsn = qp.rq_psn;
+    receive.msn = 0;  // G2.1, G5.1
+  } else if (a.state == QpState::Rts && qp.state == QpState::Rtr)
     send.start(qp.sq_psn);                                        // G1.1
   if (!is_reliable(qp.service)) send.credit = Credit::Unlimited;  // T4
   if (a.mask & kQpRetryCount) send.retries_left = qp.retry_count;
@@ -219,15 +245,28 @@ inline CommandStatus modify_qp(QpConfig& qp, QpAttributes& given, SendState& sen
 inline QpAttributes query_qp(const QpConfig& qp, const QpAttributes& given, const SendState& s,
                              const ReceiveState& r) {
   QpAttributes a = given;
-  a.mask = 0, a.state = a.cur_state = qp.state;
-  a.rq_psn = r.epsn, a.sq_psn = s.next_psn, a.unacked_psn = s.unacked_psn, a.sent_psn = s.sent_psn;
-  a.sq_posted = s.started, a.sq_completed = s.completed;
-  a.rq_posted = r.rq_posted, a.rq_consumed = r.rq_consumed, a.msn = r.msn;
-  a.sq_draining = is_draining(qp, s), a.sqd_notify = s.notify_drained;
-  a.waits_rnr = s.waits_rnr, a.nak_sent = r.nak_sent;
-  a.credit = u8(s.credit), a.ssn = s.ssn, a.limit_ssn = s.limit_ssn;
-  a.retries_left = s.retries_left, a.rnr_retries_left = s.rnr_retries_left;
-  a.reads_outstanding = s.reads_started - s.reads_placed, a.reads_accepted = r.reads_accepted;
+  a.mask = 0;
+  a.state = a.cur_state = qp.state;
+  a.rq_psn = r.epsn;
+  a.sq_psn = s.next_psn;
+  a.unacked_psn = s.unacked_psn;
+  a.sent_psn = s.sent_psn;
+  a.sq_posted = s.started;
+  a.sq_completed = s.completed;
+  a.rq_posted = r.rq_posted;
+  a.rq_consumed = r.rq_consumed;
+  a.msn = r.msn;
+  a.sq_draining = is_draining(qp, s);
+  a.sqd_notify = s.notify_drained;
+  a.waits_rnr = s.waits_rnr;
+  a.nak_sent = r.nak_sent;
+  a.credit = u8(s.credit);
+  a.ssn = s.ssn;
+  a.limit_ssn = s.limit_ssn;
+  a.retries_left = s.retries_left;
+  a.rnr_retries_left = s.rnr_retries_left;
+  a.reads_outstanding = s.reads_started - s.reads_placed;
+  a.reads_accepted = r.reads_accepted;
   return a;
 }
 }  // namespace hca::proto

@@ -14,7 +14,9 @@ inline Bth reply_bth(const QpConfig& qp, u32 psn, bool becn) {
   bth.becn = becn;
   bth.mig_req = true;  // G17.5
   bth.ack_req = false;
-  bth.pkey = qp.pkey, bth.dest_qp = qp.dest_qpn, bth.psn = psn;
+  bth.pkey = qp.pkey;
+  bth.dest_qp = qp.dest_qpn;
+  bth.psn = psn;
   return bth;
 }
 
@@ -47,7 +49,10 @@ struct ToldCredits {
 inline void note_told(ToldCredits& told, u32 psn, u32 msn, u8 syndrome, u32 consumed) {
   if (syndrome_kind(syndrome) != SyndromeKind::Ack) return;
   if (!told.any || psn_distance(told.psn, psn) > 0) told.psn = psn;
-  told.any = true, told.msn = msn, told.syndrome = syndrome, told.consumed = consumed;
+  told.any = true;
+  told.msn = msn;
+  told.syndrome = syndrome;
+  told.consumed = consumed;
 }
 
 // Response packet `index` of a READ; a repeated READ is answered from its own first packet on

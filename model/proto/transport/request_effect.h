@@ -37,7 +37,8 @@ namespace request {
                                           bool is_new, RequestEffect& e) {
   const bool atomic = packet.opcode->traits().is_atomic();
   const bool reads = packet.opcode->traits().answer == Answer::Read;
-  e.va = atomic ? packet.atomic_eth.va : packet.reth.va, e.rkey = remote_key(packet);
+  e.va = atomic ? packet.atomic_eth.va : packet.reth.va;
+  e.rkey = remote_key(packet);
   e.byte_len = atomic ? kAtomicBytes : packet.reth.dma_len;
   e.packets = reads ? psns_of(e.byte_len, path_mtu) : 1;
   if (!is_new) return;
@@ -49,10 +50,14 @@ namespace request {
 // A packet of a WRITE: its place is where the one before ended.
 inline void accept_write(ReceiveState& s, const ParsedPacket& packet, RequestEffect& e) {
   if (packet.opcode->has(Ext::Reth)) {
-    s.write_va = packet.reth.va, s.write_rkey = packet.reth.rkey;
-    s.write_left = packet.reth.dma_len, s.write_bytes = packet.reth.dma_len;
+    s.write_va = packet.reth.va;
+    s.write_rkey = packet.reth.rkey;
+    s.write_left = packet.reth.dma_len;
+    s.write_bytes = packet.reth.dma_len;
   }
-  e.va = s.write_va, e.rkey = s.write_rkey, e.byte_len = s.write_bytes;
+  e.va = s.write_va;
+  e.rkey = s.write_rkey;
+  e.byte_len = s.write_bytes;
   s.write_left -= packet.payload_bytes;
   s.write_va += packet.payload_bytes;
 }
@@ -66,7 +71,8 @@ inline bool take_established(ReceiveState& s) { return !std::exchange(s.establis
 [[gnu::noinline]] inline RequestEffect apply_unreliable(ReceiveState& s, const ParsedPacket& packet,
                                                         const RequestVerdict& v) {
   RequestEffect e;
-  e.unreliable = true, e.rq_posted = s.rq_posted;
+  e.unreliable = true;
+  e.rq_posted = s.rq_posted;
   if (v.action == RequestAction::Drop) return e;
   if (packet.opcode && packet.has(Ext::Deth)) {  // G15.1: its PSN has no meaning
     s.failing |= v.action == RequestAction::Fail;

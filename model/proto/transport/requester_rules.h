@@ -93,8 +93,10 @@ inline void begin_message(SentMessage& m, SendState& s, const SendWqe& wqe, u32 
                           u32 path_mtu, bool signal_all) {
   const WorkRow& row = row_of(wqe);
   m = {};
-  m.first_psn = s.next_psn, m.bytes = bytes;
-  m.opcode = wqe.opcode, m.answer = row.answer;
+  m.first_psn = s.next_psn;
+  m.bytes = bytes;
+  m.opcode = wqe.opcode;
+  m.answer = row.answer;
   m.signaled = wqe.signaled || signal_all;
   if (row.is_local()) return;
   m.packets = psns_of_message(row, bytes, path_mtu);

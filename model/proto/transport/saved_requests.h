@@ -19,7 +19,10 @@ struct SavedRequest {
 class SavedRequests {
  public:
   void save(u32 depth, const RequestEffect& e, Operation operation, u64 original) {
-    if (entries_.size() != depth) entries_.assign(depth, {}), next_ = 0;
+    if (entries_.size() != depth) {
+      entries_.assign(depth, {});
+      next_ = 0;
+    }
     entries_[next_] = {e.ack_psn, e.packets, e.va, e.rkey, e.byte_len, original, operation, true};
     next_ = next_ + 1 == entries_.size() ? 0 : next_ + 1;
   }

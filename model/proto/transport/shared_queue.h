@@ -20,7 +20,9 @@ struct SharedQueue {
 
 // What its queue pair sees while a request is judged.
 inline void look_at(ReceiveState& s, const SharedQueue& queue) {
-  s.rq_posted = queue.posted, s.rq_consumed = queue.taken, s.shared_failed = queue.failed;
+  s.rq_posted = queue.posted;
+  s.rq_consumed = queue.taken;
+  s.shared_failed = queue.failed;
 }
 // What QUERY, MODIFY and DESTROY may do to it (SRQ-11).
 inline bool may_query(const SharedQueue& queue) { return !queue.failed; }

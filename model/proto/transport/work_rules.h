@@ -279,7 +279,11 @@ inline bool take_from(SharedQueue& queue, ReceiveState& s, const ParsedPacket& p
   // As of a receive queue of its own: the WQE behind the effect's is the one that fails.
   const bool fails_own = fails && !takes && failure_takes_receive_wqe(qp, packet, v);
   e.takes_shared = takes || fails_own;
-  if (e.takes_shared) s.shared_wqe = queue.head(), ++queue.taken, ++s.shared_taken;
+  if (e.takes_shared) {
+    s.shared_wqe = queue.head();
+    ++queue.taken;
+    ++s.shared_taken;
+  }
   e.receive_wqe = s.shared_wqe - fails_own;
   s.rq_posted = s.rq_consumed = 0;  // there is no queue of its own
   const bool below = e.takes_shared && is_below_limit(queue);

@@ -21,7 +21,8 @@ constexpr bool has_network_header(Framing framing) { return framing != Framing::
 inline void prepend_header(u8* frame, ParsedPacket& packet, RequestEffect& e) {
   if (is_native(packet.framing)) {
     const auto lrh = decode<Lrh>(frame);
-    e.slid = lrh.slid, e.sl = lrh.sl;
+    e.slid = lrh.slid;
+    e.sl = lrh.sl;
   }
   std::array<u8, kDatagramHeaderBytes> header{};
   const u32 bytes = packet.framing == Framing::RoceV2Ip4 ? bytes_of<Ipv4>() : kDatagramHeaderBytes;
@@ -31,7 +32,8 @@ inline void prepend_header(u8* frame, ParsedPacket& packet, RequestEffect& e) {
     std::memmove(frame + kDatagramHeaderBytes, frame + packet.payload_offset, packet.payload_bytes);
     packet.payload_offset = kDatagramHeaderBytes;
   }
-  packet.payload_offset -= kDatagramHeaderBytes, packet.payload_bytes += kDatagramHeaderBytes;
+  packet.payload_offset -= kDatagramHeaderBytes;
+  packet.payload_bytes += kDatagramHeaderBytes;
   std::memcpy(frame + packet.payload_offset, header.data(), header.size());
   e.has_header = true;
 }
@@ -41,7 +43,9 @@ inline void tell_datagram(Cqe& cqe, const ParsedPacket& packet, const RequestEff
                           const QpConfig& qp, const PortAttributes& port) {
   cqe.src_qp = packet.deth.src_qp;
   cqe.has_grh = has_network_header(packet.framing);
-  cqe.slid = e.slid, cqe.sl = e.sl, cqe.pkey_index = qp.pkey_index;
+  cqe.slid = e.slid;
+  cqe.sl = e.sl;
+  cqe.pkey_index = qp.pkey_index;
   if (qp.qpn == kQp1)  // G18.4
     cqe.pkey_index = find_pkey(port.pkeys, packet.bth.pkey).value_or(qp.pkey_index);
 }

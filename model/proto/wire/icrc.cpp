@@ -43,7 +43,8 @@ u32 network_crc(const u8* covered) {
 template <Framing F>
 [[gnu::noinline]] void learn(NetworkCrcs::Entry& entry, const u8* covered) {
   std::copy_n(covered, framing_row(F).covered_header_bytes, entry.headers.begin());
-  entry.framing = u8(F), entry.crc = network_crc<F>(covered);
+  entry.framing = u8(F);
+  entry.crc = network_crc<F>(covered);
 }
 
 // The same, looked up. Most headers tell their addresses and sizes in their last 16 bytes; a GRH
@@ -136,7 +137,8 @@ namespace {
 template <class Icrc, class Vcrc>
 PacketVerdict check(PacketVerdict parsed, ParsedPacket& out, const Icrc& icrc, const Vcrc& vcrc) {
   if (parsed == PacketVerdict::ReservedOpcode) {
-    out.opcode = nullptr, out.payload_bytes = 0;
+    out.opcode = nullptr;
+    out.payload_bytes = 0;
     out.payload_offset = u16(out.transport_offset + bytes_of<Bth>());
   } else if (parsed != PacketVerdict::Good) {
     return parsed;

@@ -110,10 +110,12 @@ constexpr auto make_field_table() {
   std::size_t i = 0;
   auto row = [&](const auto& f) {
     rows[i] = {f.name, at, f.bits, Show::Hex, f.icrc, kIsReserved<decltype(f)>, {}, {}};
-    if constexpr (kIsReserved<decltype(f)>)
+    if constexpr (kIsReserved<decltype(f)>) {
       rows[i].statement = f.statement;
-    else
-      rows[i].show = f.show, rows[i].meaning = f.meaning;
+    } else {
+      rows[i].show = f.show;
+      rows[i].meaning = f.meaning;
+    }
     at += f.bits;
     ++i;
   };

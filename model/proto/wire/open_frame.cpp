@@ -27,7 +27,10 @@ bool is_extension(Layer layer) {
 
 // What a packet begins with for parse_at(); the GRH of a native one belongs to its LRH.
 void note_start(Layer layer, u32 at, Bytes frame, OpenedFrame& out) {
-  if (layer == Layer::Ethernet) out.has_ethernet = true, out.ethernet_offset = at;
+  if (layer == Layer::Ethernet) {
+    out.has_ethernet = true;
+    out.ethernet_offset = at;
+  }
   if (is_network(layer)) out.has_extensions = out.is_fragment = false;
   out.has_extensions |= is_extension(layer);
   if (layer == Layer::Fragment && at + bytes_of<Ipv6Fragment>() <= frame.size())
@@ -37,7 +40,8 @@ void note_start(Layer layer, u32 at, Bytes frame, OpenedFrame& out) {
                      (layer == Layer::Udp && out.has_extensions);
   if (!first && (!is_network(layer) || (layer == Layer::Grh && out.starts_at == Layer::Lrh)))
     return;
-  out.starts_at = layer, out.packet_offset = at;
+  out.starts_at = layer;
+  out.packet_offset = at;
 }
 
 void take_partial(const HeaderInfo& header, u32 at, Bytes frame, OpenedFrame& out) {

@@ -208,7 +208,8 @@ bool is_same(const u8* head, const u8* frame, u32 bytes) {
                   is_same(known.head.data(), frame.data(), known.transport_offset);
   if (!known.matched) [[unlikely]]
     return parse(frame, link, out);
-  out.framing = known.framing, out.network_offset = known.network_offset;
+  out.framing = known.framing;
+  out.network_offset = known.network_offset;
   return parse_transport(frame.data(), known.transport_offset, known.transport_bytes, out);
 }
 

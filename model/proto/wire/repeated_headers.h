@@ -19,7 +19,8 @@ class RepeatedHeaders {
   // Its extension headers, if it has any, are the caller's to write.
   void keep(const u8* frame, const FrameShape& shape, u64 version) {
     std::memcpy(head_.data(), frame, end_of_bth(shape));
-    shape_ = shape, version_ = version;
+    shape_ = shape;
+    version_ = version;
     front_ = u32(frame[shape.transport_offset + kPsnAt - 1]) << 24;
   }
   // To a frame with room for kBytes; what lies behind the BTH is to be written behind this.

@@ -25,7 +25,10 @@ bool AnswerOrder::settle(unsigned port) {
     end_stopped(qpn, q);
     Outcome* const o = next_to_begin(q);
     const bool due = o && (!o->waits || q.ordered);
-    if (due && now() < o->not_before) return wake_at(o->not_before), false;
+    if (due && now() < o->not_before) {
+      wake_at(o->not_before);
+      return false;
+    }
     if (due && o->fault.invalidate) {
       if (!outputs_.faults_out->can_push()) return false;
       tell_invalidate(qpn, *o);

@@ -26,8 +26,10 @@ AtomicUnits::Unit* AtomicUnits::unit_for(const Outcome& o, bool& is_locked) {
       free = free ? free : &unit;
     else if (locks && writes(*unit.opcode) &&
              ((unit.address ^ address) << (64 - config_.atomic_lock_bits) == 0 ||
-              overlap(unit.address, address)))
-      return is_locked = true, nullptr;
+              overlap(unit.address, address))) {
+      is_locked = true;
+      return nullptr;
+    }
   }
   return free;
 }
@@ -81,9 +83,13 @@ void AtomicUnits::start_in(Unit& unit, u32 qpn, const ResponderQueue& q) {
   const Outcome& o = *q.first;
   const bool adds = o.opcode->operation == Operation::FetchAdd;
   unit.since = now();
-  unit.busy = true, unit.qpn = qpn, unit.life = q.life, unit.address = o.address;
+  unit.busy = true;
+  unit.qpn = qpn;
+  unit.life = q.life;
+  unit.address = o.address;
   unit.takes = adds ? config_.fetch_add : 0;
-  unit.opcode = o.opcode, unit.operands = o.operands;
+  unit.opcode = o.opcode;
+  unit.operands = o.operands;
   unit.era = accesses_.begin();
   DmaRequest& request = outputs_.atomics_out->start();
   if (o.opcode->payload == PayloadRule::Eight) return start_write(unit, o, request);
@@ -139,7 +145,8 @@ void AtomicUnits::finish_in(Unit& unit) {
     return void(request.locks = true);
   }
   accesses_.end(unit.era);
-  unit.busy = false, counters_.atomic_cycles += now() - unit.since;
+  unit.busy = false;
+  counters_.atomic_cycles += now() - unit.since;
   if (!alive) return;
   if (!goes_on) return outcomes_.finish_first(qpn, q);
   save_and_reply(qpn, q, load_le8(unit.original.data()));

@@ -17,7 +17,8 @@ inline void JudgedRequests::lead_to_engine() {
   if (full) return;
   counters_.engine_waits += !waiting.empty() || engines_.free_from(engine) > now();
   p->life = queues_[p->qpn].life;
-  waiting.push(p), link.drop();
+  waiting.push(p);
+  link.drop();
   packets_in_.pass_turn(link, now());
 }
 

@@ -13,7 +13,10 @@ bool ParkedRequests::waits_for_earlier(const Packet& p, const ResponderQueue& q)
 }
 
 void ParkedRequests::note_due(u32 qpn, ResponderQueue& q) {
-  if (q.parked_head && !q.unparking) q.unparking = true, due_.push(qpn);
+  if (q.parked_head && !q.unparking) {
+    q.unparking = true;
+    due_.push(qpn);
+  }
 }
 
 void ParkedRequests::put_off_first(ResponderQueue& q) {
@@ -28,7 +31,8 @@ void ParkedRequests::park(Packet* p, ResponderQueue& q) {
   else
     q.parked_head = p;
   q.parked_tail = p;
-  ++parked_, ++counters_.parked;
+  ++parked_;
+  ++counters_.parked;
 }
 
 Packet* ParkedRequests::take_first(ResponderQueue& q) {

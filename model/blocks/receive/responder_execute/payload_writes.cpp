@@ -18,7 +18,9 @@ WcStatus PayloadWrites::judge_scatter(u32 qpn, const ResponderQueue& q, u32 byte
     const u32 here = std::min(bytes, sge.bytes - s.offset);
     if (here && !protection_.local(sge, receiver_of(qp), qp, receive_right()))
       return WcStatus::LocProtErr;
-    bytes -= here, s.offset = 0, ++s.index;
+    bytes -= here;
+    s.offset = 0;
+    ++s.index;
   }
   return WcStatus::Success;
 }
@@ -33,7 +35,8 @@ bool PayloadWrites::begin(Packet* p, u64 address, Cycle entered) {
 bool PayloadWrites::begin_scattered(Packet* p, Scatter& s, Cycle entered) {
   runs_.clear();
   protection_.add_runs(s.sges, s.index, s.offset, p->parsed.payload_bytes, runs_);
-  plain_ = false, run_ = 0;
+  plain_ = false;
+  run_ = 0;
   return begin_pieces(p, entered);
 }
 
@@ -42,12 +45,15 @@ bool PayloadWrites::begin_scattered(Packet* p, Scatter& s, Cycle entered) {
   runs_.clear();
   for (u32 done = 0; done < p->parsed.payload_bytes; done += runs_.back().bytes)
     runs_.push_back(run_of(&region, e.rkey, e.va + done, p->parsed.payload_bytes - done));
-  plain_ = false, run_ = 0;
+  plain_ = false;
+  run_ = 0;
   return begin_pieces(p, entered);
 }
 
 inline bool PayloadWrites::begin_pieces(Packet* p, Cycle entered) {
-  placing_ = p, left_ = p->parsed.payload_bytes, done_ = 0;
+  placing_ = p;
+  left_ = p->parsed.payload_bytes;
+  done_ = 0;
   entered_ = entered;
   if (next_piece()) [[likely]]
     return true;
@@ -68,7 +74,9 @@ void PayloadWrites::end() {
   u32 bytes = left_, written = left_;
   if (!plain_) {
     const Run run = runs_[run_++];
-    address_ = run.address, bytes = run.bytes, written = run.there ? bytes : 0;
+    address_ = run.address;
+    bytes = run.bytes;
+    written = run.there ? bytes : 0;
   }
   left_ -= bytes;
   const bool answered = p->parsed.bth.ack_req || p->effect.completes_message;
@@ -77,7 +85,10 @@ void PayloadWrites::end() {
       .set_write(address_, p->frame() + p->parsed.payload_offset + done_, written,
                  left_ ? nullptr : p, !left_ && answered, at, std::max(at, p->last));
   done_ += bytes;
-  if (left_) return outputs_.payload_out->wake_when_free(), false;
+  if (left_) {
+    outputs_.payload_out->wake_when_free();
+    return false;
+  }
   end();
   return true;
 }

@@ -13,7 +13,8 @@ void ReadResponses::begin(u32 qpn, ResponderQueue& q, Outcome& o) {
   const QpConfig& qp = contexts_.qps[qpn];
   if (o.repeats && !may_repeat_read(q.saved, o.effect, qp, o.key_good))
     return outcomes_.finish_not_saved(qpn, q);
-  ++counters_.reads, counters_.repeated += o.repeats;
+  ++counters_.reads;
+  counters_.repeated += o.repeats;
   if (!o.repeats) q.saved.save(qp.max_dest_rd_atomic, o.effect, Operation::ReadRequest, 0);
   q.reading = &o;
   by_port_[port_of(qp)].reads.push(qpn);
@@ -42,17 +43,24 @@ bool ReadResponses::has_buffer(unsigned number) {
 bool ReadResponses::ask(unsigned number) {
   OfPort& port = by_port_[number];
   if (!outputs_.reads_out->can_push()) return false;
-  if (port.rest.packet) [[unlikely]]
-    return ask_rest(port.rest), true;
+  if (port.rest.packet) [[unlikely]] {
+    ask_rest(port.rest);
+    return true;
+  }
   if (!has_buffer(number)) return false;
   const u32 qpn = port.reads.front();
-  if (qpn == kRest) [[unlikely]]
-    return port.reads.drop(), true;
+  if (qpn == kRest) [[unlikely]] {
+    port.reads.drop();
+    return true;
+  }
   ResponderQueue& q = queues_[qpn];
   const bool here = ports_.number_of(qpn) == number;  // it was not reset meanwhile
   const bool asks = here && q.reading && q.reading->asked < q.reading->effect.packets;
   const bool begins = asks && !q.reading->asked;
-  if (begins && now() < port.next_read) return wait_for_interval(port), false;
+  if (begins && now() < port.next_read) {
+    wait_for_interval(port);
+    return false;
+  }
   if (begins) port.next_read = now() + config_.read_interval;
   port.reads.drop();
   if (asks) ask_packet(port, qpn, q);
@@ -68,10 +76,12 @@ inline void ReadResponses::ask_packet(OfPort& port, u32 qpn, ResponderQueue& q) 
   else
     outputs_.reads_out->start().set_read(o.address + plan.offset, p->payload(), plan.bytes, p,
                                          true);
-  if (++o.asked < o.effect.packets)
+  if (++o.asked < o.effect.packets) {
     port.reads.push(qpn);
-  else
-    outcomes_.list(qpn, q), wake_at(now() + 1);
+  } else {
+    outcomes_.list(qpn, q);
+    wake_at(now() + 1);
+  }
 }
 
 // By the pages that its region had when the READ was judged. A page is no smaller than a packet:
@@ -106,7 +116,8 @@ DmaCallbacks ReadResponses::client() {
 void ReadResponses::arrived(Packet* p, Cycle first, Cycle last) {
   OfPort& port = by_port_[p->port];
   const Cycle at = port.timing.release(first, last, p->shape.payload_bytes), now = this->now();
-  p->first = first, p->last = last;
+  p->first = first;
+  p->last = last;
   port.last_response = std::max({at, port.last_response, now + 1});
   responses_.insert_icrc(*p);
   ports_[p->port].responses_in.push(p, 1, port.last_response - now - 1);

@@ -34,7 +34,9 @@ void ReceiveFlush::flush() {
     if (q.first || !outputs_.completions_out->can_push()) return;
     if (std::exchange(q.wqe_open, false)) --q.next_wqe;  // of a message that will not be finished
     Completed c{contexts_.qps[qpn].receive_cq, {}};
-    c.cqe.opcode = CqeOpcode::Receive, c.cqe.status = flush_status(), c.cqe.qpn = qpn;
+    c.cqe.opcode = CqeOpcode::Receive;
+    c.cqe.status = flush_status();
+    c.cqe.qpn = qpn;
     c.cqe.wqe_index = u16(q.next_wqe++);
     outputs_.completions_out->push(c);
     return outputs_.completions_out->wake_when_free();
@@ -50,10 +52,13 @@ bool ReceiveFlush::flush_lost() {
     const Lost lost = lost_.pop();
     if (is_late) continue;
     Completed c{lost.cqn, {}};
-    c.cqe.opcode = CqeOpcode::Receive, c.cqe.status = flush_status(), c.cqe.qpn = lost.qpn;
+    c.cqe.opcode = CqeOpcode::Receive;
+    c.cqe.status = flush_status();
+    c.cqe.qpn = lost.qpn;
     c.cqe.wqe_index = u16(lost.wqe);
     outputs_.completions_out->push(c);
-    return outputs_.completions_out->wake_when_free(), true;
+    outputs_.completions_out->wake_when_free();
+    return true;
   }
   return false;
 }

@@ -18,7 +18,10 @@ const u8* ReceiveWqes::wqe(u32 qpn, ResponderQueue& q, u32 index) {
     Pool<ReceiveBatch>::give_back(q.current);
     q.current = std::exchange(q.following, nullptr);
   }
-  if (!holds(q.current, index)) return ask(qpn), nullptr;
+  if (!holds(q.current, index)) {
+    ask(qpn);
+    return nullptr;
+  }
   q.next_wqe = index + 1;
   if (index - q.current->first >= q.current->count / 2) ask(qpn);
   return q.current->wqes.data() + (index - q.current->first) * contexts_.qps[qpn].rq.stride();
@@ -56,10 +59,13 @@ void ReceiveWqes::fetch() {
   if (first == q.posted) return void(q.fetching = false);  // taken since it was asked
   const u32 to_end = qp->rq.entries() - (first & (qp->rq.entries() - 1));
   ReceiveBatch* b = batches_.take();
-  b->qpn = qpn, b->first = first, b->life = q.life;
+  b->qpn = qpn;
+  b->first = first;
+  b->life = q.life;
   b->count =
       std::min({q.posted - first, to_end, config_.batch, u32(b->wqes.size()) / qp->rq.stride()});
-  ++counters_.receive_fetches, ++fetching_;
+  ++counters_.receive_fetches;
+  ++fetching_;
   outputs_.receive_wqes_out->start().set_read(qp->rq.slot(first), b->wqes.data(),
                                               b->count * qp->rq.stride(), b);
 }
@@ -77,7 +83,10 @@ DmaCallbacks ReceiveWqes::client() {
 bool ReceiveWqes::accept(ReceiveBatch* b) {
   --fetching_;
   ResponderQueue& q = queues_[b->qpn];
-  if (b->life != q.life) return Pool<ReceiveBatch>::give_back(b), false;
+  if (b->life != q.life) {
+    Pool<ReceiveBatch>::give_back(b);
+    return false;
+  }
   q.fetching = false;
   if (holds(q.current, q.next_wqe - 1) || holds(q.current, q.next_wqe)) {
     q.following = b;

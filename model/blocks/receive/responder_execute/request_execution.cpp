@@ -26,7 +26,10 @@ void RequestExecution::drop_after_failure(Packet* p, const ResponderQueue& q) {
     return;
   if (p->parsed.opcode->traits().is_saved()) return execute_read(p, q);
   if (p->parsed.opcode->operation == Operation::Write) return execute_write(p, q);
-  if (!execute_send(p, q)) parts_.parked.park(p, q), q.wqe_since = now();
+  if (!execute_send(p, q)) {
+    parts_.parked.park(p, q);
+    q.wqe_since = now();
+  }
 }
 
 // A duplicate, a NAK or an RNR NAK.
@@ -42,7 +45,8 @@ void RequestExecution::answer_refusal(Packet* p, ResponderQueue& q) {
     const bool takes = failure_takes_receive_wqe(contexts_.qps[p->qpn], p->parsed, p->verdict);
     if (takes) {  // which responder_check left where it was
       const u32 own = p->effect.receive_wqe + 1;
-      outcome.completed.cqe.wqe_index = u16(own), q.next_wqe = own + 1;
+      outcome.completed.cqe.wqe_index = u16(own);
+      q.next_wqe = own + 1;
     }
     outcome.completes = std::exchange(q.wqe_open, false) || takes;
     outcome.completed.cqe.opcode = CqeOpcode::Receive;
@@ -56,7 +60,10 @@ void RequestExecution::answer_refusal(Packet* p, ResponderQueue& q) {
 // A request of a service without answers; false: it ends here.
 bool RequestExecution::goes_on(Packet* p, ResponderQueue& q) {
   if (!parts_.unreliable.take_up(p, q)) return false;
-  if (parts_.unreliable.lacks_wqe(*p, q)) return refuse(p, kNoReceiveWqe), false;
+  if (parts_.unreliable.lacks_wqe(*p, q)) {
+    refuse(p, kNoReceiveWqe);
+    return false;
+  }
   if (p->parsed.has(Ext::Deth) && !p->effect.has_header)
     prepend_header(p->frame(), p->parsed, p->effect);
   return true;
@@ -92,9 +99,13 @@ bool RequestExecution::execute_send(Packet* p, ResponderQueue& q) {
     if (q.current->unreadable) [[unlikely]] {  // it is not taken: all are flushed
       q.wqe_open = false;
       q.next_wqe = index + p->effect.takes_shared;
-      return refuse(p, kUnreadableReceiveWqe), true;
+      refuse(p, kUnreadableReceiveWqe);
+      return true;
     }
-    if (!open_wqe(p, q, wqe)) return refuse(p, kBadReceiveWqe), true;
+    if (!open_wqe(p, q, wqe)) {
+      refuse(p, kBadReceiveWqe);
+      return true;
+    }
   }
   place_send(p, q);
   return true;
@@ -106,7 +117,8 @@ inline bool RequestExecution::open_wqe(Packet* p, ResponderQueue& q, const u8* w
   const auto header = decode<ReceiveWqe>(wqe);
   q.scatter = {wqe + kReceiveWqeBytes, header.sge_count};
   q.placed = 0;
-  q.wqe_open = true, q.open_wqe = index;
+  q.wqe_open = true;
+  q.open_wqe = index;
   const u32 room = contexts_.qps[p->qpn].rq.stride() - kReceiveWqeBytes;
   return header.index == u16(index) && header.sge_count * kSgeBytes <= room;
 }
@@ -151,8 +163,10 @@ void RequestExecution::execute_read(Packet* p, ResponderQueue& q) {
   }
   Outcome& outcome = parts_.outcomes.retire(*p);
   outcome.kind = reads ? OutcomeKind::Read : OutcomeKind::Atomic;
-  outcome.repeats = repeats, outcome.key_good = good;
-  outcome.effect = p->effect, outcome.opcode = p->parsed.opcode;
+  outcome.repeats = repeats;
+  outcome.key_good = good;
+  outcome.effect = p->effect;
+  outcome.opcode = p->parsed.opcode;
   if (!reads) {
     outcome.operands = atomic_operands(p->parsed, p->frame());
     q.atomics += !repeats;
@@ -182,7 +196,8 @@ bool RequestExecution::ends_silently(Packet* p, ResponderQueue& q, RequestCause 
   if (p->receive_queue.is_shared()) {
     if (takes || q.wqe_open) parts_.unreliable.end_shared(*p, q, status_of_abandoned(cause));
   } else if (takes) {
-    q.next_wqe = p->effect.receive_wqe, q.wqe_open = false;
+    q.next_wqe = p->effect.receive_wqe;
+    q.wqe_open = false;
   }
   parts_.unreliable.abandon(p, q);
   return true;
@@ -205,7 +220,8 @@ void RequestExecution::refuse(Packet* p, const RequestVerdict& verdict) {
   q.failed = true;
   const FailureRow failure = failure_of(verdict.cause);
   Outcome& outcome = parts_.outcomes.retire(*p);
-  outcome.replies = answers, outcome.fails = true;
+  outcome.replies = answers;
+  outcome.fails = true;
   outcome.completes = std::exchange(q.wqe_open, false) ||
                       (p->parsed.opcode->has(Ext::ImmDt) && verdict.cause == RequestCause::BadRkey);
   outcome.completed.cqe.opcode = CqeOpcode::Receive;
@@ -229,7 +245,8 @@ void RequestExecution::answer_or_complete(const Packet& p, bool has_payload) {
   if (last && row.operation == Operation::Send) queues_[p.qpn].wqe_open = false;
   if (!p.parsed.bth.ack_req && !completes && !has_payload) return;
   Outcome& outcome = parts_.outcomes.retire(p);
-  outcome.replies = p.parsed.bth.ack_req, outcome.completes = completes,
+  outcome.replies = p.parsed.bth.ack_req;
+  outcome.completes = completes;
   outcome.waits = has_payload;
   if (completes) complete(p, queues_[p.qpn], outcome);
   if (row.has(Ext::Ieth)) {

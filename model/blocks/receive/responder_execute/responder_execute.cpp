@@ -83,7 +83,10 @@ void ResponderExecute::take_news() {
   if (ordered_in.can_pop()) {
     const Ordered ordered = ordered_in.pop();
     ResponderQueue& q = queues_[ordered.qpn];
-    if (ordered.life == q.life) ++q.ordered, outcomes_.list(ordered.qpn, q);
+    if (ordered.life == q.life) {
+      ++q.ordered;
+      outcomes_.list(ordered.qpn, q);
+    }
   }
   pending_ = !bells_in.empty() || !batches_in.empty() || !ordered_in.empty();
 }
@@ -143,10 +146,16 @@ inline void ResponderExecute::take() {
 bool ResponderExecute::unpark() {
   const u32 qpn = parked_.first_due();
   ResponderQueue& q = queues_[qpn];
-  if (!q.parked_head || has_to_wait(q.parked_head, qpn, q)) return parked_.put_off_first(q), false;
+  if (!q.parked_head || has_to_wait(q.parked_head, qpn, q)) {
+    parked_.put_off_first(q);
+    return false;
+  }
   Packet* const p = parked_.take_first(q);
   if (q.wqe_since != kNever) parked_.end_wqe_wait(qpn, q);
-  if (!q.failed) return execution_.carry_out(p, q), true;
+  if (!q.failed) {
+    execution_.carry_out(p, q);
+    return true;
+  }
   execution_.drop_after_failure(p, q);
   return true;
 }
@@ -194,7 +203,10 @@ void ResponderExecute::clear(u32 qpn) {
   const bool unparking = q.unparking, listed = q.listed, tells = q.tells;
   const u32 life = q.life + 1;
   q = {};
-  q.unparking = unparking, q.listed = listed, q.tells = tells, q.life = life;
+  q.unparking = unparking;
+  q.listed = listed;
+  q.tells = tells;
+  q.life = life;
 }
 
 ResponderHold ResponderExecute::hold(u32 qpn) const {
@@ -203,12 +215,16 @@ ResponderHold ResponderExecute::hold(u32 qpn) const {
   ResponderHold h;
   for (const Packet* p = q->parked_head; p; p = p->next) ++h.parked;
   if (const Packet* const p = q->parked_head) {
-    h.psn = p->psn, h.wqe = p->effect.receive_wqe;
-    h.waits_invalidate = q->invalidates, h.reading = q->fetching;
+    h.psn = p->psn;
+    h.wqe = p->effect.receive_wqe;
+    h.waits_invalidate = q->invalidates;
+    h.reading = q->fetching;
     h.waits_atomic = ParkedRequests::waits_for_earlier(*p, *q);
   }
   if (const Outcome* const o = q->first) {
-    h.has_answer = true, h.answer_psn = o->reply.psn, h.answer_listed = q->listed;
+    h.has_answer = true;
+    h.answer_psn = o->reply.psn;
+    h.answer_listed = q->listed;
     h.answer_waits = (o->waits && !q->ordered) || (o->kind != OutcomeKind::Plain && o->started);
     h.answer_drains = o->invalidates;
   }

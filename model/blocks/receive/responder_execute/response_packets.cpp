@@ -10,7 +10,10 @@ Packet* ResponsePackets::make(const QpConfig& qp, const Outcome& o, const Opcode
   engine::Budget& buffers = buffers_of(ports_[port], qp.qpn);
   buffers.take();
   Packet* p = pool_.take();
-  p->qpn = qp.qpn, p->psn = psn, p->port = u8(port), p->is_request = false;
+  p->qpn = qp.qpn;
+  p->psn = psn;
+  p->port = u8(port);
+  p->is_request = false;
   p->buffers = &buffers;
   p->life = queues_[qp.qpn].life;
   ExtHeaders ext;

@@ -13,7 +13,8 @@ bool UnreliableMessages::take_up(Packet* p, ResponderQueue& q) {
   begin_message(*p, q);
   if (q.abandoned) {
     if (p->effect.takes_shared) end_shared(*p, q, WcStatus::RemAbortErr);
-    return abandon(p, q), false;
+    abandon(p, q);
+    return false;
   }
   if (counts_itself(*p)) p->effect.receive_wqe = q.next_wqe - q.wqe_open;
   return true;
@@ -56,7 +57,8 @@ void UnreliableMessages::abandon(Packet* p, ResponderQueue& q) {
 void UnreliableMessages::end_shared(const Packet& p, ResponderQueue& q, WcStatus status) {
   Outcome& outcome = outcomes_.retire(p);
   outcome.completes = true;
-  outcome.completed.cqe.opcode = CqeOpcode::Receive, outcome.completed.cqe.status = status;
+  outcome.completed.cqe.opcode = CqeOpcode::Receive;
+  outcome.completed.cqe.status = status;
   if (std::exchange(q.wqe_open, false)) outcome.completed.cqe.wqe_index = u16(q.open_wqe);
 }
 

@@ -108,7 +108,8 @@ void Answers::expire() {
     end_rnr(queues_[qpn]);
     return parts_.outbox.note({NoteKind::Resume, qpn, 0, 0});
   }
-  ++counters_.timeouts, counters_.waits_timeout += parts_.timers.timeout_of(qpn);
+  ++counters_.timeouts;
+  counters_.waits_timeout += parts_.timers.timeout_of(qpn);
   counts_.timeout(contexts_.qps[qpn]);
   act(qpn, judge_timeout(s));
 }
@@ -133,14 +134,16 @@ void Answers::act(u32 qpn, const AckVerdict& v) {
     parts_.psns.answer(qpn, before, v);
   switch (v.action) {
     case AckAction::Resend:
-      counters_.sequence_naks += !v.by_timer && !v.implied, counters_.implied_naks += v.implied;
+      counters_.sequence_naks += !v.by_timer && !v.implied;
+      counters_.implied_naks += v.implied;
       go_back(qpn, v.psn, NoteKind::Rewind);
       if (std::exchange(s.waits_rnr, false)) end_rnr(q);
       break;
     case AckAction::Wait:
       ++counters_.rnr_naks;
       go_back(qpn, v.psn, NoteKind::Pause);
-      s.waits_rnr = true, q.rnr_since = now();
+      s.waits_rnr = true;
+      q.rnr_since = now();
       parts_.timers.wait_rnr(qpn, v.rnr_code);
       break;
     case AckAction::Fail:

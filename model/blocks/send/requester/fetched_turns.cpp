@@ -18,7 +18,8 @@ void FetchedTurns::finish_wqe(u32 qpn, SendQueue& q) {
   q.sending = false;
   Turn* turn = q.head;
   if (++q.at == turn->count) {
-    q.head = turn->next, q.at = 0;
+    q.head = turn->next;
+    q.at = 0;
     release(turn);
   }
   order_.activate(qpn, q);
@@ -36,6 +37,7 @@ void FetchedTurns::drop(SendQueue& q) {
     q.head = turn->next;
     release(turn);
   }
-  q.at = 0, q.sending = false;
+  q.at = 0;
+  q.sending = false;
 }
 }  // namespace hca::blocks

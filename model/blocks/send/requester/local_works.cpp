@@ -8,10 +8,16 @@ using namespace proto;
 
 void LocalWorks::start(u32 qpn, SendQueue& q, const u8* wqe, u32 index) {
   device::LocalWork& work = outbox_.add_work();
-  work.qpn = qpn, work.life = q.life, work.index = index, work.wqe = q.wqe, work.memory = {};
+  work.qpn = qpn;
+  work.life = q.life;
+  work.index = index;
+  work.wqe = q.wqe;
+  work.memory = {};
   if (segments_offset(row_of(q.wqe)) > kSendWqeBytes)
     work.memory = decode<MemorySegment>(wqe + kSendWqeBytes);
-  q.waits_local = true, q.local_index = index, q.local_status = WcStatus::Success;
+  q.waits_local = true;
+  q.local_index = index;
+  q.local_status = WcStatus::Success;
 }
 
 bool LocalWorks::waits_for(u32 qpn, u32 life) {

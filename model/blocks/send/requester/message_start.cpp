@@ -32,8 +32,10 @@ bool MessageStart::begin(u32 qpn, SendQueue& q, const Turn& turn) {
   if (index == s.started && (starts_nothing(qp, s) || q.waits_local)) return false;
   const u32 at = q.at;
   const u8* wqe = turn.wqes.data() + at * qp.sq.stride();
-  if (turn.unreadable) [[unlikely]]
-    return parts_.ends.fail_unread(qpn), false;
+  if (turn.unreadable) [[unlikely]] {
+    parts_.ends.fail_unread(qpn);
+    return false;
+  }
   u64 bytes = 0;
   const WcStatus status = check_wqe(qp, q, wqe, turn.first + at, bytes);
   if (status != WcStatus::Success) {  // it fails when those before it are done (C9-209)
@@ -43,7 +45,9 @@ bool MessageStart::begin(u32 qpn, SendQueue& q, const Turn& turn) {
   }
   SentMessage& m = message_of(qpn, index);
   if (index == s.started && !start(qpn, q, m, wqe, index, u32(bytes))) return false;
-  q.message = &m, q.index = index, q.packet = psns_between(m.first_psn, s.send_psn);
+  q.message = &m;
+  q.index = index;
+  q.packet = psns_between(m.first_psn, s.send_psn);
   if (row_of(q.wqe).sends_payload()) q.cursor.skip(q.packet * qp.path_mtu);
   q.sending = true;
   q.repeated.forget();
@@ -97,7 +101,8 @@ WcStatus MessageStart::check_wqe(const QpConfig& qp, SendQueue& q, const u8* wqe
     q.cursor.segments += kAddressHandleBytes;
   }
   if (q.wqe.inline_data) {
-    q.cursor.count = 0, bytes = q.wqe.inline_bytes;
+    q.cursor.count = 0;
+    bytes = q.wqe.inline_bytes;
     const bool bounded = datagram || row.exact_bytes;
     return bounded ? check_message_bytes(row, bytes, qp) : WcStatus::Success;
   }
@@ -117,13 +122,16 @@ WcStatus MessageStart::check_wqe(const QpConfig& qp, SendQueue& q, const u8* wqe
   constexpr std::array<u64 C::*, 5> kCounters{nullptr, &C::waits_window, &C::waits_reads,
                                               &C::waits_fence, &C::waits_credits};
   if (q.waits != SendWait::None) counters_.*kCounters[unsigned(q.waits)] += now() - q.waits_since;
-  q.waits = wait, q.waits_since = now();
+  q.waits = wait;
+  q.waits_since = now();
 }
 
 RequesterHold MessageStart::hold(u32 qpn, const SendQueue& q) const {
   RequesterHold h;
-  h.has_wqe = q.head, h.listed = q.active;
-  h.failing = q.failing || q.waits_to_fail, h.waits_local = q.waits_local;
+  h.has_wqe = q.head;
+  h.listed = q.active;
+  h.failing = q.failing || q.waits_to_fail;
+  h.waits_local = q.waits_local;
   if (!h.has_wqe || h.listed) return h;
   const QpConfig& qp = contexts_.qps[qpn];
   const SendState& s = state_of(qpn);

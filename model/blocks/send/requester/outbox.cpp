@@ -10,11 +10,13 @@ void RequesterOutbox::push_note() {
 
 void RequesterOutbox::push_to_command() {
   if (!faults_.empty() && outputs_.faults_out->can_push()) {
-    outputs_.faults_out->push(faults_.pop()), --for_command_;
+    outputs_.faults_out->push(faults_.pop());
+    --for_command_;
     if (!faults_.empty()) outputs_.faults_out->wake_when_free();
   }
   if (!works_.empty() && outputs_.works_out->can_push()) {
-    outputs_.works_out->push(works_.pop()), --for_command_;
+    outputs_.works_out->push(works_.pop());
+    --for_command_;
     if (!works_.empty()) outputs_.works_out->wake_when_free();
   }
 }

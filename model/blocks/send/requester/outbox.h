@@ -9,7 +9,10 @@ class RequesterOutbox : RequesterPart {
   explicit RequesterOutbox(const RequesterPart& shared) : RequesterPart(shared) {}
 
   void note(const SchedulerNote& note) { notes_.push(note); }
-  void fault(const Fault& fault) { faults_.push(fault), ++for_command_; }
+  void fault(const Fault& fault) {
+    faults_.push(fault);
+    ++for_command_;
+  }
   // A work request for `command`, to be filled in.
   device::LocalWork& add_work() {
     ++for_command_;

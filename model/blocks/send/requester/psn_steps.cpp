@@ -14,8 +14,11 @@ PsnKind kind_of(const SentMessage& m) {
 [[gnu::cold]] PsnAnswer PsnSteps::step(u32 qpn, SendPsns& psns, const PsnRequest& request) {
   PsnAnswer answer;
   RequesterPsnItem item;
-  item.qpn = qpn, item.path_mtu = contexts_.qps[qpn].path_mtu;
-  item.request = request, item.psns = &psns, item.answer = &answer;
+  item.qpn = qpn;
+  item.path_mtu = contexts_.qps[qpn].path_mtu;
+  item.request = request;
+  item.psns = &psns;
+  item.answer = &answer;
   stand_in->process(item);
   return answer;
 }
@@ -33,7 +36,8 @@ void PsnSteps::start(u32 qpn) {
   s = before;
   const PsnAnswer a =
       step(qpn, s, {.step = PsnStep::Message, .kind = kind_of(m), .byte_len = m.bytes});
-  m.first_psn = a.psns.first, m.packets = a.psns.count;
+  m.first_psn = a.psns.first;
+  m.packets = a.psns.count;
 }
 
 [[gnu::cold]] bool PsnSteps::send(u32 qpn, const SentMessage& m, u32 index) {

@@ -16,9 +16,12 @@ namespace hca::blocks {
 [[gnu::cold]] bool RateLimits::waits(u32 qpn, SendQueue& q) {
   Pace& pace = *q.pace;
   if (pace.from <= now()) return false;
-  if (pace.counted < pace.from)
-    counters_.waits_rate += pace.from - std::max(now(), pace.counted), pace.counted = pace.from;
-  has_paced_ = true, pending_ |= kOwn;
+  if (pace.counted < pace.from) {
+    counters_.waits_rate += pace.from - std::max(now(), pace.counted);
+    pace.counted = pace.from;
+  }
+  has_paced_ = true;
+  pending_ |= kOwn;
   if (const Cycle at = paced_.set(qpn, q.pace->from); at != kNever) wake_at(at);
   return true;
 }

@@ -15,8 +15,10 @@ void RequestHeaders::build(Packet& p, u32 qpn, SendQueue& q, CutPacket& cut) {
   request_headers(ext, q.wqe, q.operands, m, plan);
   Bth bth = request_bth(qp, plan);
   const Path* path = &qp.path;
-  if (qp.service == Service::Ud) [[unlikely]]
-    address_datagram(bth, ext, qp, datagram_.address), path = &datagram_.path;
+  if (qp.service == Service::Ud) [[unlikely]] {
+    address_datagram(bth, ext, qp, datagram_.address);
+    path = &datagram_.path;
+  }
   write_headers(*path, *plan.row, bth, ext, plan.bytes, p.frame());
   p.shape = shape_of(*path, *plan.row, plan.bytes);
   if (plan.row->position == Position::Middle && !plan.row->ext_bytes)
@@ -24,11 +26,15 @@ void RequestHeaders::build(Packet& p, u32 qpn, SendQueue& q, CutPacket& cut) {
   if (m.packets == 1 && qp.service != Service::Ud) {
     LonePacket& lone = q.lone;
     lone.headers.keep(p.frame(), p.shape, contexts_.version);
-    lone.plan = plan, lone.opcode = q.wqe.opcode, lone.solicited = q.wqe.solicited;
+    lone.plan = plan;
+    lone.opcode = q.wqe.opcode;
+    lone.solicited = q.wqe.solicited;
     lone.bytes = m.bytes;
   }
-  cut.psns.first = plan.psns.first, cut.psns.count = plan.psns.count;
-  cut.ack_requested = plan.ack_requested, cut.last = plan.last;
+  cut.psns.first = plan.psns.first;
+  cut.psns.count = plan.psns.count;
+  cut.ack_requested = plan.ack_requested;
+  cut.last = plan.last;
 }
 
 // The same for a message that is like the one before.
@@ -40,7 +46,9 @@ void RequestHeaders::repeat_lone(Packet& p, const SendQueue& q, CutPacket& cut) 
   lone.headers.write(p.frame(), m.first_psn);
   p.shape = lone.headers.shape();
   write_ext(*lone.plan.row, ext, p.frame() + p.shape.transport_offset + bytes_of<Bth>());
-  cut.psns.first = m.first_psn, cut.psns.count = 1;
-  cut.ack_requested = lone.plan.ack_requested, cut.last = true;
+  cut.psns.first = m.first_psn;
+  cut.psns.count = 1;
+  cut.ack_requested = lone.plan.ack_requested;
+  cut.last = true;
 }
 }  // namespace hca::blocks

@@ -30,7 +30,8 @@ inline void RequestHeaders::write(Packet& p, u32 qpn, SendQueue& q, CutPacket& c
   const proto::SentMessage& m = *q.message;
   const bool is_middle = q.packet + 1 < m.packets;
   if (is_middle && q.repeated.hold(contexts_.version)) [[likely]] {
-    cut.psns.first = proto::psn_add(m.first_psn, q.packet), cut.psns.count = 1;
+    cut.psns.first = proto::psn_add(m.first_psn, q.packet);
+    cut.psns.count = 1;
     q.repeated.write(p.frame(), cut.psns.first);
     p.shape = q.repeated.shape();
   } else if (q.lone.is_like(q.wqe, m, contexts_.version)) {

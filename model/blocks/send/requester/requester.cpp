@@ -33,7 +33,8 @@ Requester::Requester(const RequesterConfig& config, u64 clock_hz, QpContext& con
       headers_(shared(contexts), start_.datagram()),
       answers_(shared(contexts), acks_in, sent_in,
                {outbox_, order_, turns, psns, timers_, ends_, response_data}) {
-  turns_in.mark(pending_, kTurns), not_read_in.mark(pending_, kTurns);
+  turns_in.mark(pending_, kTurns);
+  not_read_in.mark(pending_, kTurns);
   acks_in.mark(pending_, kAnswers);
 }
 
@@ -118,10 +119,13 @@ void Requester::send_several() {
   const auto cut_at = [&](unsigned place) {
     if (!may_send(place)) return false;
     ReadyQueues& active = order_.at(place);
-    if (const u32 qpn = active.front(); &order_.of(qpn) == &active)
+    if (const u32 qpn = active.front(); &order_.of(qpn) == &active) {
       cut_next(active.pop());
-    else  // it was reset, and is of the other port now
-      active.pop(), queues_[qpn].active = false, order_.activate(qpn, queues_[qpn]);
+    } else {  // it was reset, and is of the other port now
+      active.pop();
+      queues_[qpn].active = false;
+      order_.activate(qpn, queues_[qpn]);
+    }
     return true;
   };
   if (serve_in_turn(places, next_place_, cut_at) && !packetizer_.busy())
@@ -134,8 +138,10 @@ void Requester::send_several() {
 inline bool Requester::cut(u32 qpn, SendQueue& q) {
   if (!q.sending && !start_.begin(qpn, q, *q.head)) [[unlikely]]
     return false;
-  if (!names_partition(contexts_.qps[qpn])) [[unlikely]]  // since the message began
-    return ends_.fail(qpn, q.index, WcStatus::LocQpOpErr), false;
+  if (!names_partition(contexts_.qps[qpn])) [[unlikely]] {  // since the message began
+    ends_.fail(qpn, q.index, WcStatus::LocQpOpErr);
+    return false;
+  }
   if (may_probe(contexts_.qps[qpn]) && q.packet && start_.waits_for_probe(qpn, q)) [[unlikely]]
     return false;  // its ACK activates the queue again
   send_packet(qpn, q);
@@ -151,7 +157,10 @@ inline void Requester::send_packet(u32 qpn, SendQueue& q) {
   Packet* p = pool_.take();
   CutPacket cut;
   headers_.write(*p, qpn, q, cut);
-  p->qpn = qpn, p->psn = cut.psns.first, p->port = u8(port_of(qp)), p->is_request = true;
+  p->qpn = qpn;
+  p->psn = cut.psns.first;
+  p->port = u8(port_of(qp));
+  p->is_request = true;
   if (order_.has_lanes()) [[unlikely]]
     p->lane = order_.lane_of(qp);
   Cycle at = context_.look_up(context_.requester, now(), qpn);
@@ -162,15 +171,21 @@ inline void Requester::send_packet(u32 qpn, SendQueue& q) {
   const bool is_new = psns.stand_in ? psns.send(qpn, m, q.packet) : s.send(cut.psns);
   counters.resent += !is_new;
   if (cut.ack_requested && !timers_.runs(qpn)) timers_.restart(qpn);
-  if (cut.last && ends_when_sent(qp))
-    p->tells_sent = true, p->life = q.life, waits_sent_ = true, pending_ |= kOwn;
+  if (cut.last && ends_when_sent(qp)) {
+    p->tells_sent = true;
+    p->life = q.life;
+    waits_sent_ = true;
+    pending_ |= kOwn;
+  }
   q.packet += cut.psns.count;
   if (qp.rate_limit) [[unlikely]]
     rates_.pace(qpn, q, *p);
   if (packetizer_.has_units()) [[unlikely]]
     p->behind_in_unit = packetizer_.behind_in_unit(q.packet * qp.path_mtu, m.bytes);
   packetizer_.start(p, q.cursor, q.order, now(), at);
-  gathering_ = qpn, gathers_last_ = cut.last, gathers_nothing_ = false;
+  gathering_ = qpn;
+  gathers_last_ = cut.last;
+  gathers_nothing_ = false;
   if (cut.last && !packetizer_.busy()) turns.finish_wqe(qpn, q);
 }
 
@@ -213,11 +228,18 @@ void Requester::clear(u32 qpn) {
   const u32 life = q.life + 1;
   const ReadOrder order = q.order;  // of packets that are still on their way
   turns.drop(q);
-  if (packetizer_.busy() && gathering_ == qpn) packetizer_.abandon(), gathers_nothing_ = true;
+  if (packetizer_.busy() && gathering_ == qpn) {
+    packetizer_.abandon();
+    gathers_nothing_ = true;
+  }
   if (response_data.is_placing(qpn)) response_data.end();  // its buffer stays with the writes
   q = {};
-  q.active = active, q.completing = completing, q.life = life, q.order = order;
-  timers_.clear(qpn), rates_.clear(qpn);
+  q.active = active;
+  q.completing = completing;
+  q.life = life;
+  q.order = order;
+  timers_.clear(qpn);
+  rates_.clear(qpn);
   if (send_.holds(contexts_.connection_of(qpn))) state_of(qpn).epoch = ++clears_ << 16;
   outbox_.note({NoteKind::Clear, qpn, 0, clears_ << 16});
   wake_at(now() + 1);

@@ -20,16 +20,21 @@ bool ResponseData::may_place(const AwaitedWork& work, const QpConfig& qp, u32 by
     const auto sge = decode<Sge>(at.segments + at.index * kSgeBytes);
     const u32 here = std::min(bytes, sge.bytes - at.offset);
     if (here && !protection_.local(sge, accessor_of(qp), qp, kLocalWrite)) return false;
-    bytes -= here, ++at.index, at.offset = 0;
+    bytes -= here;
+    ++at.index;
+    at.offset = 0;
   }
   return true;
 }
 
 void ResponseData::begin(Packet* p, AwaitedWork& work, const u8* from, u32 bytes, bool completes) {
   GatherCursor& at = work.cursor;
-  packet_ = p, from_ = from, left_ = bytes;
+  packet_ = p;
+  from_ = from;
+  left_ = bytes;
   completes_ = completes;
-  runs_.clear(), run_ = 0;
+  runs_.clear();
+  run_ = 0;
   era_ = accesses_.begin();
   protection_.add_runs(at.segments, at.index, at.offset, bytes, runs_);
   if (!completes) return;
@@ -48,7 +53,8 @@ bool ResponseData::place() {
   outputs_.responses_out->start().set_write(run.address, from_, run.there ? run.bytes : 0,
                                             last ? packet_ : nullptr, last && completes_, now() + 1,
                                             now() + 1);
-  from_ += run.bytes, left_ -= run.bytes;
+  from_ += run.bytes;
+  left_ -= run.bytes;
   if (last) end();
   return last;
 }

@@ -21,7 +21,9 @@ struct AwaitedWork {
   AwaitedWork(AwaitedWork&&) = default;  // of what is over
   // Into a longer ring.
   AwaitedWork& operator=(AwaitedWork&& other) noexcept {
-    index = other.index, cursor = other.cursor, segments = other.segments;
+    index = other.index;
+    cursor = other.cursor;
+    segments = other.segments;
     cursor.segments = segments.data();
     return *this;
   }

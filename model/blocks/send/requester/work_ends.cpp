@@ -13,14 +13,17 @@ using namespace proto;
 void WorkEnds::queue(u32 qpn, SendQueue& q) {
   if (q.completing) return;
   q.completing = true;
-  completing_.push(qpn), pending_ |= kOwn;
+  completing_.push(qpn);
+  pending_ |= kOwn;
 }
 
 void WorkEnds::fail(u32 qpn, u32 index, WcStatus status) {
   SendQueue& q = queues_[qpn];
   if (q.failing) return;
   state_of(qpn).notify_drained = false;
-  q.failing = true, q.fail_index = index, q.fail_status = status;
+  q.failing = true;
+  q.fail_index = index;
+  q.fail_status = status;
   ++state_of(qpn).epoch;
   turns_.drop(q);
   timers_.clear(qpn);
@@ -64,8 +67,10 @@ void WorkEnds::complete() {
 // G20.1: after the CQEs of all that was begun.
 void WorkEnds::push_drained(u32 qpn) {
   Completed& completed = outputs_.completions_out->start();
-  completed.event = EventType::SqDrained, completed.cqn = contexts_.qps[qpn].send_cq;
-  completed.cqe = {}, completed.cqe.qpn = qpn;
+  completed.event = EventType::SqDrained;
+  completed.cqn = contexts_.qps[qpn].send_cq;
+  completed.cqe = {};
+  completed.cqe.qpn = qpn;
   outputs_.completions_out->wake_when_free();
 }
 
@@ -97,16 +102,24 @@ bool WorkEnds::complete_one(u32 qpn, SendQueue& q) {
 
 void WorkEnds::push_completion(u32 qpn, u32 index, WcStatus status, const SentMessage* message) {
   Completed& completed = outputs_.completions_out->start();
-  completed.event = EventType::Completion, completed.cqn = contexts_.qps[qpn].send_cq;
+  completed.event = EventType::Completion;
+  completed.cqn = contexts_.qps[qpn].send_cq;
   Cqe& cqe = completed.cqe = {};
-  cqe.status = status, cqe.qpn = qpn, cqe.wqe_index = u16(index);
-  if (message)
-    cqe.opcode = kWorkRows[std::size_t(message->opcode)].completion, cqe.byte_len = message->bytes;
+  cqe.status = status;
+  cqe.qpn = qpn;
+  cqe.wqe_index = u16(index);
+  if (message) {
+    cqe.opcode = kWorkRows[std::size_t(message->opcode)].completion;
+    cqe.byte_len = message->bytes;
+  }
   probe_.event(now() + 1, Step::Completed, qpn, index);
 }
 
 // ---- Error
-void WorkEnds::enter_error(u32 qpn) { errors_.push(qpn), pending_ |= kOwn; }
+void WorkEnds::enter_error(u32 qpn) {
+  errors_.push(qpn);
+  pending_ |= kOwn;
+}
 
 void WorkEnds::enter_errors() {
   while (!errors_.empty()) {
@@ -114,8 +127,10 @@ void WorkEnds::enter_errors() {
     SendQueue& q = queues_[qpn];
     if (q.in_error) continue;
     SendState& s = state_of(qpn);
-    q.in_error = true, q.failing = q.waits_local = false;
-    ++s.epoch, s.notify_drained = false;
+    q.in_error = true;
+    q.failing = q.waits_local = false;
+    ++s.epoch;
+    s.notify_drained = false;
     timers_.clear(qpn);
     turns_.drop(q);
     // What is acknowledged completes first; the scheduler then sends the rest of the queue as turns
