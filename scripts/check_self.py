@@ -9,6 +9,8 @@ import check_manual
 import check_pages
 import check_requirements
 import check_tree
+import mistake_form
+import mistaken_wakeups
 import write_mistakes
 
 SPDX = "// SPDX-License-Identifier: Apache-2.0\n"
@@ -156,8 +158,8 @@ class Requirements(unittest.TestCase):
         return ",".join(fields.values()) + "\n"
 
     def written(self, text, *rows):
-        edits = [write_mistakes.edit_of("rows.toml", name, row | {"file": "model/a.h"}, text) for name, row in rows]
-        return write_mistakes.text_with(text, edits)
+        edits = [mistake_form.edit_of("rows.toml", name, row | {"file": "model/a.h"}, text, write_mistakes.switch_of) for name, row in rows]
+        return mistake_form.text_with(text, edits)
 
     def test_a_copy_with_mistakes(self):
         text = "int f(int a) {\n  g(a);  // why\n  return a + 1;\n}\nint h(int a) { return a; }\n"
@@ -176,8 +178,21 @@ class Requirements(unittest.TestCase):
                          text.replace("a + 1", "wrong(a + 1)"))
         for rows in ([("x", {"tokens": "return a", "replacement": ""})], [("x", {"tokens": "a + 2", "replacement": ""})],
                      [("x", {"tokens": "g(a); return a", "replacement": ""}), ("y", {"tokens": "a + 1", "replacement": ""})]):
-            with self.assertRaises(write_mistakes.Refused):
+            with self.assertRaises(mistake_form.Refused):
                 self.written(text, *rows)
+
+    def test_wakeups_are_found(self):
+        text = ("void Dma::tick() {\n  if (a) wake_at(b(1) + 1);  // wake() again\n  // wake()\n  out->wake_when_free();\n"
+                "  out->wake_when_free();\n}\n")
+        edits = mistaken_wakeups.calls(text, "model/blocks/memory/dma.cpp")
+        self.assertEqual([edit.name for edit in edits], ["dma.cpp tick: wake_at(b(1) + 1)", "dma.cpp tick: out->wake_when_free()",
+                                                         "dma.cpp tick: out->wake_when_free() (2)"])
+        self.assertIn('if (a) (::hca::mutants::is_removed("dma.cpp tick: wake_at(b(1) + 1)") ? (void()) : (wake_at(b(1) + 1)));',
+                      mistake_form.text_with(text, edits))
+        chip = ('turns.connect(a.self, "turns");\nlink.connect(dma.self, b.self, "payload");\nlink.connect(b.self, c.self, "packets");\n'
+                'of[i].buffers.connect(a.self, name("buffers"));\nconstexpr std::string_view kMissesName = " misses";\n')
+        self.assertEqual(mistaken_wakeups.named(chip), ["taker of *'s buffers", "taker of * misses", "taker of turns", "reader of payload",
+                                                        "reader of packets", "writer of packets", "taker of buffers"])
 
     def test_the_model_knows_no_mistakes(self):
         self.assertTrue(check_layers.knows_mistakes("model/proto/psn.h", '#include "testbench/mutants/mistake.h"'))

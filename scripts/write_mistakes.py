@@ -1,149 +1,29 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes a copy of the model in which mistakes can be switched on.
+"""Writes copies of sources in which deliberate mistakes can be switched on. The form of a mistake: mistake_form.py.
 
-    write_mistakes.py SOURCE OUT [--check]
+    write_mistakes.py SOURCE OUT           the model, the driver
+    write_mistakes.py SOURCE OUT --check   nothing, but says whether each mistake finds its place, wake-ups included
 
-SOURCE is the root of the project. `model/`, `tlm/` and what changes of the driver (`testbench/host/`) are copied to OUT
-with the mistakes of `testbench/mutants/mistakes/*.toml` in them, each after a switch of its own, false unless it is
-chosen (testbench/mutants/mistake.h). A file that did not change is not written again. --check writes
-nothing and says whether each row finds its place.
+SOURCE is the root of the project. A file that did not change is not written again.
 
-A row of a file is
-
-    [[mistake]]
-    name = "dma_locks_nothing"
-    statements = ["ATOM-2"]      # which vectors have to notice it
-    file = "model/blocks/memory/dma.cpp"
-    in = 'void Dma::begin('      # optional: only in the braces that follow these tokens
-    tokens = 'locked_.push_back(r.address)'
-    replacement = 'void()'
-
-`tokens` stand exactly once in the file, or once in `in`; blanks, line ends and comments do not count. They are
-an expression, or whole statements, which end with `;` or `}`. `part` names the piece of `tokens` that is replaced,
-if the rest only says where. `before` or `after` instead of `tokens`: the replacement is an additional statement
-there. `with` is a list of more edits of the same mistake, in `file` or in one of their own. An expression and its
-replacement have one type. Edits of different mistakes may contain each other.
-
-    [[reader]]
-    says = "each status of a CQE"
-    file = "model/proto/interface/cq_ring.h"
-    tokens = 'cqe.status'
-    replacement = '::hca::mutants::wrong_status($)'
-
-is no mistake of its own: it is always there, and makes those of a table's entries, one for each. `$` stands for
-the tokens.
+`model/`, `tlm/` and what changes of the driver (`testbench/host/`) are copied to OUT with the mistakes of
+`testbench/mutants/mistakes/*.toml` in them, each after a switch of its own, false unless it is chosen
+(testbench/mutants/mistake.h).
 """
 import argparse
 import pathlib
-import re
 import sys
 import tomllib
 
-PLACE = {"file", "in", "tokens", "part", "before", "after", "replacement"}
-MISTAKES = "testbench/mutants/mistakes"
-KEYS = {"mistake": PLACE | {"name", "statements", "with", "says"}, "reader": PLACE | {"with", "says"},
-        "wakeup": PLACE | {"name", "rule", "with"}}
-NEEDED = {"mistake": ("name", "statements", "file", "replacement"), "reader": ("says", "file", "replacement"),
-          "wakeup": ("name", "rule", "file", "replacement")}
+import mistaken_wakeups
+from mistake_form import Refused, edits_of, rows_of, texts_with
+
+ROWS = "testbench/mutants/mistakes/*.toml"
 # What is copied whole; of other files those that change: those of the driver, who is in the device as long as he may
 # make a mistake.
 COPIED = ("model/", "tlm/")
 INCLUDE = '#include "testbench/mutants/mistake.h"\n'
-GAP = r"(?:\s|//[^\n]*\n)"
-# What begins a statement with braces; other braces at the end are those of an expression.
-WITH_BRACES = re.compile(r"\s*(\{|(if|for|while|switch|do)\b)")
-
-
-class Refused(Exception):
-    pass
-
-
-class Edit:
-    """What one mistake, or a reader (name None), changes in one place."""
-
-    def __init__(self, name, start, end, replacement, path, switch=""):
-        self.name, self.start, self.end, self.replacement, self.path = name, start, end, replacement, path
-        self.switch = switch
-        self.is_statement = False
-        self.inner = []
-
-    def __str__(self):
-        return f"{self.path}: {self.name or 'a reader'}"
-
-    def applied_to(self, tokens):
-        if not self.name:
-            return self.replacement.replace("$", tokens) if tokens else f"\n{self.replacement}\n"
-        switch = self.switch
-        if self.start == self.end:
-            return f"{{ if ({switch}) {{ {self.replacement} }} }}\n"
-        if self.is_statement:
-            return f"{{ if ({switch}) {{ {self.replacement} }} else {{ {tokens} }} }}"
-        if self.replacement in ("true", "false"):
-            return f"({switch} || ({tokens}))" if self.replacement == "true" else f"(!{switch} && ({tokens}))"
-        return f"({switch} ? ({self.replacement}) : ({tokens}))"
-
-
-def pattern_of(tokens):
-    """Matches the tokens with any blanks and comments between them."""
-    words = re.findall(r"[A-Za-z_0-9]+|[^\sA-Za-z_0-9]", tokens)
-    parts = [r"(?<![A-Za-z_0-9])" if is_word(words[0][0]) else ""]
-    for left, right in zip(words, words[1:] + [""]):
-        parts.append(re.escape(left))
-        if right:
-            parts.append(GAP + ("+" if is_word(left[-1]) and is_word(right[0]) else "*"))
-    parts.append(r"(?![A-Za-z_0-9])" if is_word(words[-1][-1]) else "")
-    return re.compile("".join(parts))
-
-
-def is_word(character):
-    return character.isalnum() or character == "_"
-
-
-def only_place(tokens, text, start, end, what):
-    found = list(pattern_of(tokens).finditer(text, start, end)) if tokens.strip() else []
-    if len(found) != 1:
-        raise Refused(f"{what} '{tokens}' stand {len(found)} times; allowed: once")
-    return found[0].start(), found[0].end()
-
-
-def braces_after(text, at):
-    """What is between the brace that opens next and its own."""
-    depth, start = 0, None
-    for found in re.compile(r'//[^\n]*|"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])\'|[{}]').finditer(text, at):
-        if found.group() == "{":
-            start = found.end() if start is None else start
-            depth += 1
-        elif found.group() == "}":
-            depth -= 1
-            if not depth:
-                return start, found.start()
-    raise Refused("no braces follow")
-
-
-def check_keys(path, kind, row):
-    name = row.get("name", row.get("says", "?"))
-    for keys, allowed in [(row.keys(), KEYS[kind]), *((more.keys(), PLACE) for more in row.get("with", []))]:
-        for key in sorted(keys - allowed):
-            raise Refused(f"{path}: {name}: unknown key '{key}'; allowed: {', '.join(sorted(allowed))}")
-    for key in NEEDED[kind]:
-        if key not in row:
-            raise Refused(f"{path}: {name}: '{key}' is missing")
-
-
-def rows_of(root, folder=MISTAKES):
-    """(path, kind, row) of all."""
-    names = set()
-    for path in sorted((root / folder).glob("*.toml")):
-        for kind, rows in tomllib.loads(path.read_text()).items():
-            if kind not in KEYS:
-                raise Refused(f"{path}: unknown table '{kind}'; allowed: {', '.join(KEYS)}")
-            for row in rows:
-                check_keys(path, kind, row)
-                if row.get("name") in names:
-                    raise Refused(f"{path}: {row['name']}: stands twice")
-                names |= {row["name"]} if "name" in row else set()
-                yield path, kind, row
 
 
 def switch_of(name, file):
@@ -151,71 +31,8 @@ def switch_of(name, file):
     return f'::hca::mutants::{of}<"{name}">()'
 
 
-def edit_of(path, name, place, text, switch=switch_of):
-    start, end = 0, len(text)
-    if "in" in place:
-        start, end = braces_after(text, only_place(place["in"], text, start, end, "in")[1])
-    anchors = [key for key in ("tokens", "before", "after") if key in place]
-    if len(anchors) != 1:
-        raise Refused("one of tokens, before and after is needed")
-    start, end = only_place(place[anchors[0]], text, start, end, anchors[0])
-    if "part" in place:
-        start, end = only_place(place["part"], text, start, end, "part")
-    if anchors[0] == "before":
-        if not text[:start].rstrip().endswith((";", "{", "}", ":")) and not re.search(r"//[^\n]*$", text[:start].rstrip()):
-            raise Refused(f"before '{place['before']}': no statement may stand there")
-        end = start
-    if anchors[0] == "after":
-        start = end
-    return Edit(name, start, end, place["replacement"], path, switch(name, place.get("file", "")))
-
-
-def texts_with_mistakes(root, folder=MISTAKES, switch=switch_of, include=INCLUDE):
-    """By file, what it is with all rows of the folder; `switch` of a name and a file chooses a row."""
-    edits, wrong = {}, []
-    for path, _, row in rows_of(root, folder):
-        for place in [row, *row.get("with", [])]:
-            file = place.get("file", row["file"])
-            source = root / file
-            try:
-                if not source.is_file():
-                    raise Refused("does not exist")
-                edits.setdefault(file, []).append(edit_of(path, row.get("name"), place | {"file": file}, source.read_text(), switch))
-            except Refused as refused:
-                wrong.append(f"{path}: {row.get('name', row.get('says'))}: {file}: {refused}")
-    if wrong:
-        raise Refused("\n".join(wrong))
-    return {file: with_include(text_with((root / file).read_text(), places), include) for file, places in edits.items()}
-
-
-def with_include(text, include):
-    found = re.search(r'^#include ', text, re.M) or re.search(r"^(namespace|template|inline|constexpr) ", text, re.M)
-    return text[:found.start()] + include + text[found.start():]
-
-
-def text_with(text, edits):
-    """An edit that contains others has them in its tokens."""
-    whole = Edit(None, 0, len(text), "$", "")
-    open_edits = [whole]
-    for edit in sorted(edits, key=lambda e: (e.start, e.start != e.end, -e.end, e.name is None)):
-        while edit.start >= open_edits[-1].end and open_edits[-1] is not whole:
-            open_edits.pop()
-        if edit.end > open_edits[-1].end:
-            raise Refused(f"{edit} and {open_edits[-1].name} change tokens that overlap")
-        open_edits[-1].inner.append(edit)
-        if edit.start != edit.end:
-            open_edits.append(edit)
-    return rendered(text, whole)
-
-
-def rendered(text, edit):
-    parts, at = [], edit.start
-    tokens = text[edit.start:edit.end]
-    edit.is_statement = tokens.endswith(";") or (tokens.endswith("}") and bool(WITH_BRACES.match(tokens)))
-    for inner in edit.inner:
-        parts += [text[at:inner.start], rendered(text, inner)]
-        at = inner.end
-    return edit.applied_to("".join(parts) + text[at:edit.end])
+def model(root):
+    return texts_with(root, edits_of(root, ROWS, switch_of), INCLUDE)
 
 
 def write(path, text):
@@ -225,7 +42,8 @@ def write(path, text):
     path.write_bytes(text)
 
 
-def write_copy(source, out, changed):
+def write_model(source, out):
+    changed = model(source)
     wanted = {file.relative_to(source).as_posix() for folder in COPIED for file in (source / folder).rglob("*")
               if file.suffix in (".h", ".cpp")} | set(changed)
     for name in sorted(wanted):
@@ -235,6 +53,14 @@ def write_copy(source, out, changed):
             old.unlink()
 
 
+def check(root):
+    changed = model(root)
+    count = sum(kind == "mistake" for _, kind, _ in rows_of(root, ROWS))
+    print(f"{count} mistakes in {len(changed)} files, each finds its place")
+    for subject in mistaken_wakeups.SUBJECTS:
+        print(f"{len(mistaken_wakeups.Wakeups(root, subject).names)} wake-ups of the {subject}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("source", type=pathlib.Path)
@@ -242,15 +68,13 @@ def main():
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
     try:
-        changed = texts_with_mistakes(options.source)
+        if options.check:
+            check(options.source)
+        else:
+            write_model(options.source, options.out)
     except (Refused, tomllib.TOMLDecodeError) as error:
         print(f"write_mistakes.py: {error}", file=sys.stderr)
         return 2
-    if options.check:
-        count = sum(kind == "mistake" for _, kind, _ in rows_of(options.source))
-        print(f"{count} mistakes in {len(changed)} files, each finds its place")
-        return 0
-    write_copy(options.source, options.out, changed)
     return 0
 
 

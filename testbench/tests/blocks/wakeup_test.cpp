@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two chips in all their work, one block after the other slowed down until all wait for it: a chip
-// that sleeps does what one does whose blocks are ticked in every cycle. scripts/block_wakeups.py
+// that sleeps does what one does whose blocks are ticked in every cycle. scripts/try_wakeups.py
 // removes each wake-up and sees these tests fail.
 #include <catch2/catch.hpp>
 

@@ -24,7 +24,7 @@ struct RequesterBench : Bench {
     completions = &take(requester.outputs.completions_out, requester);
     notes = &take(requester.outputs.notes_out, requester);
     faults = &take(requester.outputs.faults_out, requester, faults_from ? 1 : 4, faults_from,
-                   "requester faults");  // as in the chip, for scripts/block_wakeups.py
+                   "requester faults");  // as in the chip, for scripts/try_wakeups.py
     works = &take(requester.outputs.works_out, requester, faults_from ? 1 : 4, faults_from,
                   "local work");
     take(requester.outputs.responses_out, requester);
