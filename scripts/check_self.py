@@ -10,6 +10,7 @@ import check_pages
 import check_requirements
 import check_tree
 import mistake_form
+import mistaken_rtl
 import mistaken_wakeups
 import write_mistakes
 
@@ -180,6 +181,17 @@ class Requirements(unittest.TestCase):
                      [("x", {"tokens": "g(a); return a", "replacement": ""}), ("y", {"tokens": "a + 1", "replacement": ""})]):
             with self.assertRaises(mistake_form.Refused):
                 self.written(text, *rows)
+
+    def test_an_rtl_block_with_mistakes(self):
+        text = "module two\n  input  clk_i,\n  q_q <= {a, 1'b0};\n  one #(\n      .Width(1)\n  ) u_one (.clk_i(clk_i));\nendmodule\n"
+        row = {"file": "rtl/two.sv", "tokens": "q_q <= {a, 1'b0}", "part": "{a, 1'b0}", "replacement": "q_q"}
+        edit = mistake_form.edit_of("two.toml", "x", row, text, lambda *_: "mutant_i == 8'd1", mistake_form.RtlEdit)
+        self.assertIn("q_q <= (mutant_i == 8'd1 ? (q_q) : ({a, 1'b0}));", mistake_form.text_with(text, [edit]))
+        self.assertTrue(mistaken_rtl.instances("rtl/one/one.sv").search(text))
+        self.assertFalse(mistaken_rtl.instances("rtl/ne/ne.sv").search(text))
+        statement = mistake_form.RtlEdit("x", 0, 6, "", "two.toml")
+        with self.assertRaises(mistake_form.Refused):
+            statement.says_statement("a = b;")
 
     def test_wakeups_are_found(self):
         text = ("void Dma::tick() {\n  if (a) wake_at(b(1) + 1);  // wake() again\n  // wake()\n  out->wake_when_free();\n"

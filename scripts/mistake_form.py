@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The one form of deliberate mistakes, and copies of sources with them. What is mistaken, and where, is said by
 
-    write_mistakes.py   the model and the driver
+    write_mistakes.py   the model, the driver and the RTL
     try_wakeups.py      wake-ups that are lost
 
 A row of a file of `testbench/mutants/` is
@@ -27,16 +27,17 @@ replacement have one type. Edits of different mistakes may contain each other.
     replacement = '::hca::mutants::wrong_status($)'
 
 is no mistake of its own: it is always there, and makes those of a table's entries, one for each. `$` stands for
-the tokens. `[[wakeup]]` has a `rule` instead of statements.
+the tokens. `[[wakeup]]` has a `rule` instead of statements, `[[rtl]]` neither; what it replaces is an expression of
+SystemVerilog.
 """
 import re
 import tomllib
 
 PLACE = {"file", "in", "tokens", "part", "before", "after", "replacement"}
 KEYS = {"mistake": PLACE | {"name", "statements", "with", "says"}, "reader": PLACE | {"with", "says"},
-        "wakeup": PLACE | {"name", "rule", "with"}}
+        "wakeup": PLACE | {"name", "rule", "with"}, "rtl": {"name", "file", "tokens", "part", "replacement", "with"}}
 NEEDED = {"mistake": ("name", "statements", "file", "replacement"), "reader": ("says", "file", "replacement"),
-          "wakeup": ("name", "rule", "file", "replacement")}
+          "wakeup": ("name", "rule", "file", "replacement"), "rtl": ("name", "file", "replacement")}
 GAP = r"(?:\s|//[^\n]*\n)"
 # What begins a statement with braces; other braces at the end are those of an expression.
 WITH_BRACES = re.compile(r"\s*(\{|(if|for|while|switch|do)\b)")
@@ -72,6 +73,15 @@ class Edit:
         if self.replacement in ("true", "false"):
             return f"({switch} || ({tokens}))" if self.replacement == "true" else f"(!{switch} && ({tokens}))"
         return f"({switch} ? ({self.replacement}) : ({tokens}))"
+
+
+class RtlEdit(Edit):
+    """Of an expression of SystemVerilog."""
+
+    def says_statement(self, tokens):
+        if tokens.endswith(";"):
+            raise Refused(f"{self}: '{tokens}' is no expression")
+        return False
 
 
 def pattern_of(tokens):

@@ -2,20 +2,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes copies of sources in which deliberate mistakes can be switched on. The form of a mistake: mistake_form.py.
 
-    write_mistakes.py SOURCE OUT           the model, the driver
-    write_mistakes.py SOURCE OUT --check   nothing, but says whether each mistake finds its place, wake-ups included
+    write_mistakes.py SOURCE OUT               the model, the driver
+    write_mistakes.py SOURCE OUT --rtl BLOCK   an RTL block
+    write_mistakes.py SOURCE OUT --check       nothing, but says whether each mistake finds its place, wake-ups included
 
 SOURCE is the root of the project. A file that did not change is not written again.
 
 `model/`, `tlm/` and what changes of the driver (`testbench/host/`) are copied to OUT with the mistakes of
 `testbench/mutants/mistakes/*.toml` in them, each after a switch of its own, false unless it is chosen
 (testbench/mutants/mistake.h).
+
+An RTL block and the modules that it is made of (BLOCK.f) go to OUT/BLOCK/*.sv with the mistakes of
+`testbench/mutants/rtl/BLOCK.toml` in them, each after its number on a new input mutant_i (0: none);
+OUT/BLOCK_mistakes.h has their names.
 """
 import argparse
 import pathlib
 import sys
 import tomllib
 
+import mistaken_rtl
 import mistaken_wakeups
 from mistake_form import Refused, edits_of, rows_of, texts_with
 
@@ -57,6 +63,8 @@ def check(root):
     changed = model(root)
     count = sum(kind == "mistake" for _, kind, _ in rows_of(root, ROWS))
     print(f"{count} mistakes in {len(changed)} files, each finds its place")
+    blocks = mistaken_rtl.blocks(root)
+    print(f"{sum(len(mistaken_rtl.Block(root, name).names) for name in blocks)} in {len(blocks)} RTL blocks")
     for subject in mistaken_wakeups.SUBJECTS:
         print(f"{len(mistaken_wakeups.Wakeups(root, subject).names)} wake-ups of the {subject}")
 
@@ -65,11 +73,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("source", type=pathlib.Path)
     parser.add_argument("out", type=pathlib.Path)
+    parser.add_argument("--rtl", metavar="BLOCK")
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
     try:
         if options.check:
             check(options.source)
+        elif options.rtl:
+            mistaken_rtl.Block(options.source, options.rtl).write(options.out)
         else:
             write_model(options.source, options.out)
     except (Refused, tomllib.TOMLDecodeError) as error:
