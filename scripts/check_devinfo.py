@@ -23,7 +23,7 @@ SCENARIOS = [
     {"connection.framing": "ib_global"}]
 WIDTHS = {"25Gb/s": ("1X (1)", "25.0 Gbps (32)"), "50Gb/s": ("1X (1)", "50.0 Gbps (64)"), "100Gb/s": ("4X (2)", "25.0 Gbps (32)")}
 DEVICES = ["hca0", "hca1"]
-FIRST_QPN = 16  # those in front of it programs cannot have
+FIRST_QPN = 16  # programs cannot have lower ones
 
 
 def gids(framing, place, port):

@@ -25,7 +25,7 @@ from roce_frames import (ACKNOWLEDGE, AETH, BTH, FIELDS, IPV4, NAMES, flip, head
 
 # Freedoms: what a sender chooses, and what may change on the way. Of the TTL only lower values are, which no flip here makes.
 COVERED = {"IPv4.Identification", "IPv4.HeaderChecksum", "IPv4.TOS", "IPv6.TrafficClass", "UDP.SourcePort", "BTH.M", "BTH.F"}
-# How often a requester of RC asks for an ACK is its choice.
+# A requester of RC chooses how often it requests an ACK.
 COVERED_IN_REQUESTS = {"BTH.A"}
 # What a capture without set-up is the only source of: a changed value is another, equally good conversation.
 LEARNED = {"IPv4.TTL", "IPv6.HopLimit", "IPv6.FlowLabel", "RETH.VA", "RETH.R_Key", "ImmDt.ImmDt", "AtomicETH.VA", "AtomicETH.R_Key", "AtomicETH.SwapDt",

@@ -65,7 +65,7 @@ SETUPS = [
     ({"framing": "IB"}, "setup.framing", True), ({"vlan": 4096}, "setup.vlan", False), ({"pkeys": []}, "setup.pkeys", True),
     ({"options": {"colour": 1}}, "setup.options.colour", False), ({"ports": 3}, "setup.ports", True), ({"ports": True}, "setup.ports", True),
 ]
-# Steps; each comes behind one that fails while it runs: names of later steps are judged all the same.
+# Steps; each comes after one that fails while it runs: names of later steps are judged all the same.
 STEPS = [
     ({"sent": {}}, ".sent.opcode", True), ({"sent": []}, ".sent", True), ({"sent": {"qp": "a", "opcode": "SEND Many"}}, ".sent.opcode", False),
     ({"sent": {"qp": "a", "opcode": "Acknowledge", "MSN": False}}, ".sent.MSN", True),

@@ -15,7 +15,7 @@ SUBJECTS = ("engine", "blocks")
 INCLUDE = '#include "testbench/mutants/removed.h"\n'
 BLOCKS, TOP = "model/blocks", "model/systemc/hca.cpp"
 
-# What asks for room or wakes without a name of its own; by name in `connect`.
+# Objects that request room or wake, without their own name; by name in `connect`.
 CALL = re.compile(r"(?<!void )(?:\b[\w\.]+(?:\([^()]*\))?(?:\.|->))*\b(wake|wake_at|wake_when_free|wake_from_outside)\(")
 NAMED = re.compile(r"\b(?:connect|connect_through|add_client)\((?:[^;\"]|\n)*?\"([^\"]+)\"\)", re.S)
 # Budgets of each port, and of each lane of one, have names that end so; those of caches as this constant.
@@ -23,7 +23,7 @@ BUDGET = re.compile(r"(?:turns|buffers|responses)\.connect\([^\"]*\"([^\"]+)\"")
 OF_PORTS = re.compile(r"(?:buffers|responses)\.connect\([^\"]*\bname\(\"([^\"]+)\"")
 ENDING = re.compile(r"std::string_view k\w+Name = \"( [^\"]+)\"")
 
-# Links whose writer never asks for room: it has reserved it.
+# Links whose writer never requests room, because it has reserved it.
 RESERVED = {
     "command DMA": "one command at a time",
     "turns without reads": "a turn has its buffer",

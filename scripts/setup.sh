@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs what this project needs and this machine lacks, from Debian packages (made for Debian 12).
 #   scripts/setup.sh [FOR...]   all of it, or what is for these: program (`hca run`), a part of the program (replay, serve, rtl, page), tests
-# Prints each missing package and what it is for. Does nothing, and asks for no rights, where all is there.
+# Prints each missing package and its purpose. Does nothing, and needs no rights, if no package is missing.
 set -euo pipefail
 
 # for | package | what it is for
@@ -103,7 +103,7 @@ apt_get() {
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 "$@"
 }
 
-# Package lists are fetched only where they do not know what is asked for.
+# Package lists are fetched only if a requested package is not in them.
 if ! apt_get install --simulate "${missing[@]}" >/dev/null 2>&1; then
   echo "setup: apt-get update"
   apt_get update

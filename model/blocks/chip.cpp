@@ -108,9 +108,9 @@ void Chip::connect(engine::Block& writer, L*& out, engine::Block& reader, L& in,
   in.connect(writer.self, reader.self, name);
 }
 
-// What the engine activates. The other blocks are stages of a segment: packetizer of requester,
-// responder_check, response_check and congestion of port_receive, icrc_unit of both halves of port,
-// look-ups of whoever asks.
+// The blocks that the engine activates. The others are stages of a segment: packetizer of
+// requester; responder_check, response_check and congestion of port_receive; icrc_unit of both
+// halves of port; look-ups of their clients.
 void Chip::add_blocks() {
   add(doorbell, "doorbell");
   add(qp_scheduler, "qp_scheduler");
@@ -166,7 +166,7 @@ void Chip::connect_gate(G& gate) {
   domain.watch(engine::Stalls{&gate.gate.waited(), gate.self.block, 0, "contexts"});
 }
 
-// From the writer to the reader, or to the gate in front of it, if there is one.
+// From the writer to the reader, or to the gate before it, if there is one.
 template <class L, class G>
 void Chip::connect_through(engine::Block& writer, L*& out, G* gate, engine::Block& reader, L& in,
                            const char* name) {
@@ -201,7 +201,7 @@ void Chip::connect_responder() {
   responder_execute.connect_atomics(dma.self);
 }
 
-// What a port has for itself, in front of the blocks that all share and behind them.
+// Connects a port's own blocks with the shared blocks before and after them.
 void Chip::connect_port(unsigned i) {
   ChipPort& port = *ports[i];
   const auto name = [&](const char* link) { return link_name(i, link); };

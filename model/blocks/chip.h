@@ -19,7 +19,7 @@
 #include "model/blocks/send/wqe_fetch.h"
 
 namespace hca::blocks {
-// The blocks that carry the stream of one port, and nothing else.
+// The blocks that only one port's stream passes.
 struct ChipPort {
   ChipPort(const ChipConfig& config, unsigned port, QpContext& context, device::Contexts& contexts,
            Protection& protection, Outside& outside);
@@ -28,24 +28,24 @@ struct ChipPort {
   ResponderCheck responder_check;
   ResponseCheck response_check;
   PortReceive receive;
-  std::unique_ptr<LinkControl> link;  // nullptr: receive buffers have no bound
+  std::unique_ptr<LinkControl> link;  // nullptr: the receive buffers are unlimited
 };
 
-// The caches of contexts, and the gates in front of the blocks that use contexts.
+// The caches of contexts, and the gates before the blocks that use contexts.
 struct ChipContexts {
   ChipContexts(const ChipConfig& config, const device::Contexts& contexts);
   ContextCache cache;
-  LinkGate<TurnLink, Turn*> turns;       // a queue pair, before its WQEs are read
-  LinkGate<FetchedLink, Turn*> fetched;  // and the memory of its WQEs
+  LinkGate<TurnLink, Turn*> turns;       // wait for the queue pair, before their WQEs are read
+  LinkGate<FetchedLink, Turn*> fetched;  // wait for the memory of their WQEs
   LinkGate<ReceiveBatchLink, ReceiveBatch*> batches;
   std::deque<LinkGate<CompletedLink, Completed>> completions;
-  std::deque<PacketGate> packets;  // of each port
-  // The same: the WQEs of READs and ATOMICs, in front of their responses.
+  std::deque<PacketGate> packets;  // one per port
+  // One per port: wait for the WQEs of READs and ATOMICs, before their responses are used.
   std::deque<LinkGate<AckLink, Acknowledgement>> responses;
 };
 
-// One HCA without its shell: every block, the links between them, one domain. This is the block
-// diagram in code; class Hca puts it into SystemC.
+// One HCA without its SystemC shell: all blocks and the links between them, in one domain. This is
+// the block diagram in code; class Hca puts it into SystemC.
 class Chip {
  public:
   Chip(const ChipConfig& config, engine::Domain::Options options, HostTiming& timing,
@@ -74,16 +74,17 @@ class Chip {
   Dma dma;
   Command command;  // ticks last
 
-  // Before the first cycle: other implementations stand in for units.
+  // Replaces units by other implementations. Call it before the first cycle.
   void replace(const StandIns& stand_ins);
 
-  // The earliest transport timer; kNever: none runs. Whatever the domain has to do before it is
-  // work in progress.
+  // The earliest transport timer; kNever: none runs. All earlier activity of the domain is work in
+  // progress.
   Cycle next_timer() const { return std::min(requester.next_timer(), completion.next_timer()); }
   Cycle timer_of(u32 qpn) const { return requester.timer_of(qpn); }
 
-  // Why the two sides of a queue pair stand still: a line each, the block first; nothing for one
-  // that has nothing to do or waits for its peer. `rung`: the producer index of its last doorbell.
+  // Says why the two sides of a queue pair stand still: a line each, beginning with the block. A
+  // side that has nothing to do or waits for its peer has no line. `rung`: the producer index of
+  // its last doorbell.
   std::string standstill(u32 qpn, u32 rung) const;
 
   // Calls fn(name, counters) for each block.
@@ -105,8 +106,8 @@ class Chip {
     shared(event.counters, dma.counters);
     if (caches) caches->cache.for_each_counters(shared);
   }
-  // Calls fn(name, look-ups, interval) for each client of qp_context and protection, each of which
-  // has a way of its own.
+  // Calls fn(name, look-ups, interval) for each client of qp_context and protection; each has its
+  // own read port.
   template <class Fn>
   void for_each_look_up(Fn&& fn) const {
     const auto of = [&](const char* block, const char* client, unsigned port, const ReadPort& way,
@@ -137,7 +138,7 @@ class Chip {
   static std::string_view name_of(const C&) {
     return engine::Counters<C>::block;
   }
-  // A name that says the port, and lives as long as the chip.
+  // The block's name with its port number; it lives as long as the chip.
   const char* block_name(unsigned port, const char* name);
   const char* link_name(unsigned port, const char* name);
   template <class B>

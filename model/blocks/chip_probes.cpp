@@ -17,7 +17,7 @@ void Chip::add_probes() {
   add_probe(protection.execute.probe, "protection");
   add_probe(requester.probe, "requester");
   add_probe(packetizer.probe, "packetizer");
-  // What is read, and what is not, is told in two ticks of a cycle.
+  // Items with and without a read are recorded in two ticks of a cycle.
   add_probe(wqe_fetch.not_read_probe, "wqe_fetch");
   add_probe(packetizer.not_read_probe, "packetizer");
   add_probe(responder_execute.probe, "responder_execute");

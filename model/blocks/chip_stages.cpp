@@ -5,9 +5,9 @@
 #include "model/blocks/chip.h"
 
 namespace hca::blocks {
-// What is on its way through the stages of a segment has a place of the link behind them from when
-// it enters: one item each `interval` for `latency` cycles, and the cycle in which its place
-// counts as free. So a longer latency costs time, and no rate.
+// Items in flight through the stages of a segment occupy places of the link after them from their
+// entry on: one item each `interval` for `latency` cycles, plus the cycle in which a place becomes
+// free. So a longer latency costs time, but no rate.
 void Chip::make_room_for_stages() {
   const auto give = [](auto* link, Cycle latency, Cycle interval) {
     if (link) link->deepen(unsigned((latency + interval) / interval));

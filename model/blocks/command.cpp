@@ -138,7 +138,7 @@ void Command::arrived(bool readable) {
   }
 }
 
-// A command block that cannot be read names nothing that could be told or taken to Error (ERR-23).
+// An unreadable command block names no object to report or take to Error (ERR-23).
 void Command::drop_unread() {
   ++counters.refused;
   busy_ = false;

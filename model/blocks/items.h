@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What travels on the links between blocks, beside packets.
+// The items on the links between blocks, except packets.
 #pragma once
 #include <array>
 #include <optional>
@@ -12,11 +12,11 @@
 #include "model/proto/interface/events.h"
 
 namespace hca::blocks {
-// A send WQE that came with its doorbell. `next`: of its queue pair, or of its turn.
+// A send WQE that came with its doorbell. `next`: the next one of its queue pair, or of its turn.
 struct PushedWqe {
   PushedWqe* next = nullptr;
   Pool<PushedWqe>* home = nullptr;
-  u32 bytes = 0, index = 0;  // index: in its queue
+  u32 bytes = 0, index = 0;  // index: in its send queue
   std::array<u8, proto::kPushBytes> wqe{};
 };
 
@@ -27,45 +27,45 @@ struct SendBell {
 };
 struct ReceiveBell {
   u32 qpn = 0;
-  u32 posted = 0;       // widened behind responder_check; 16 bits before
-  bool shared = false;  // of an SRQ, whose number is `qpn`
+  u32 posted = 0;       // 16 bits before responder_check, widened after it
+  bool shared = false;  // the bell of an SRQ; `qpn` is its number
 };
 struct CommandBell {
   u64 address = 0;
 };
 
-// A run of consecutive WQEs of one queue pair, fetched together; with `flush` only their number
-// counts.
+// A run of consecutive WQEs of one queue pair, fetched together. With `flush` only their number
+// matters.
 struct Turn {
   static constexpr u32 kBytes = 1024;
   Turn* next = nullptr;
   Pool<Turn>* home = nullptr;
   u32 qpn = 0, first = 0, count = 0, epoch = 0;
   bool flush = false;
-  bool unreadable = false;            // memory answered with an error
+  bool unreadable = false;            // memory returned an error
   bool again = false;                 // all of them were fetched before
-  bool cached = false;                // and are here: the WQE cache had them
-  PushedWqe* pushed = nullptr;        // all its WQEs, in their order; nullptr: they are read
+  bool cached = false;                // hit in the WQE cache; they are not read
+  PushedWqe* pushed = nullptr;        // all its WQEs in order; nullptr: they are read
   struct ReadOrder* order = nullptr;  // of its queue pair, while its WQEs are read
   alignas(64) std::array<u8, kBytes> wqes{};
 };
 
-// A run of receive WQEs as they stand in host memory.
+// Consecutive receive WQEs, as they are in host memory.
 struct ReceiveBatch {
   ReceiveBatch* next = nullptr;
   Pool<ReceiveBatch>* home = nullptr;
   u32 qpn = 0, first = 0, count = 0;
-  u32 life = 0;             // of the queue pair that asked for it
-  bool unreadable = false;  // memory answered with an error
+  u32 life = 0;             // life of the queue pair that requested it
+  bool unreadable = false;  // memory returned an error
   alignas(64) std::array<u8, 1024> wqes{};
 
   bool has(u32 index) const { return index - first < count; }
 };
 
-// What the requester tells the scheduler of a queue pair.
+// A note from the requester to the scheduler about a queue pair.
 enum class NoteKind : u8 {
   TurnDone,  // room for another turn
-  Rewind,    // go on fetching from `index` with the new epoch
+  Rewind,    // continue to fetch at `index`, with the new epoch
   Pause,     // the same, but not before Resume (RNR, window)
   Resume,
   Flush,  // the queue pair is in Error: turns from `index` on are flushed
@@ -76,22 +76,22 @@ struct SchedulerNote {
   u32 qpn = 0, index = 0, epoch = 0;
 };
 
-// A response that passed response_check; `packet`: of a READ or ATOMIC, with its data.
+// A response that passed response_check. `packet`: a READ or ATOMIC response, with its data.
 struct Acknowledgement {
   u32 qpn = 0, psn = 0, msn = 0;
   u8 syndrome = 0;
-  u32 payload_bytes = 0;  // of an Acknowledge, which has none
+  u32 payload_bytes = 0;  // 0 for an Acknowledge
   Packet* packet = nullptr;
 };
 
-// The last packet of a message that nobody will answer is handed to the wire.
+// The last packet of an unacknowledged message was handed to the wire.
 struct SentPacket {
   u32 qpn = 0, next_psn = 0;
-  u32 life = 0;  // of the queue pair that sent it
+  u32 life = 0;  // life of the queue pair that sent it
 };
 
-// A completion on its way to its CQ; `event`: instead, an event of its queue pair, behind all
-// completions before.
+// A completion on its way to its CQ. `event`: instead an event of its queue pair, raised after all
+// earlier completions.
 struct Completed {
   u32 cqn = 0;
   proto::Cqe cqe{};
@@ -101,8 +101,8 @@ struct Completed {
   bool is_event() const { return event != proto::EventType::Completion; }
 };
 
-// An answer of the responder; `cnp`: a congestion notification instead; `packet`: a READ or ATOMIC
-// response that is complete.
+// An answer of the responder. `cnp`: a congestion notification instead. `packet`: a complete READ
+// or ATOMIC response.
 struct Reply {
   u32 qpn = 0, psn = 0, msn = 0;
   u8 syndrome = 0;
@@ -111,24 +111,24 @@ struct Reply {
   Packet* packet = nullptr;
 };
 
-// What must happen between two cycles: a queue pair enters Error, with the affiliated asynchronous
-// event to raise, if any; or a key is invalidated; or an event is raised and nothing else.
+// A change that must happen between two cycles: a queue pair enters Error, with its affiliated
+// asynchronous event if there is one; or a key is invalidated; or only an event is raised.
 struct Fault {
-  u32 qpn = 0;  // of an event alone: the number of its object
+  u32 qpn = 0;  // for an event alone: the number of its object
   bool raise = false;
   proto::EventType event{};
-  bool of_sends = false;  // the event, as its WQE
+  bool of_sends = false;  // the event is about the send WQE
   u16 wqe_index = 0;
-  std::optional<u32> invalidate{};      // this key; the queue pair goes on
-  u32 life = 0;                         // of the queue pair that asked for that
-  bool fails = true;                    // the queue pair enters Error
-  bool sends_alone = false;             // the queue pair enters SQE instead
-  bool refused = false;                 // a request with this PSN; MSN without it
+  std::optional<u32> invalidate{};  // invalidate this key; the queue pair stays as it is
+  u32 life = 0;                     // life of the queue pair that requested it
+  bool fails = true;                // the queue pair enters Error
+  bool sends_alone = false;         // the queue pair enters SQE instead
+  bool refused = false;             // a request was refused: ePSN and MSN return to `psn` and `msn`
   device::ReceiveQueue failed_queue{};  // an SRQ: it fails too
   u32 psn = 0, msn = 0;
 };
 
-// The cable of a port, from 1 on, breaks or is mended.
+// The cable of a port (counted from 1) breaks or is repaired.
 struct CableChange {
   u32 port = 0;
   bool is_broken = false;

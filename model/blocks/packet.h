@@ -14,38 +14,39 @@ using engine::kNever;
 
 class PacketPool;
 
-// One packet travels as one item, from the requester to the peer's responder; its frame is
-// contiguous and never copied between blocks. `first` and `last` say when its first and last byte
-// are in at the block that holds it.
+// One packet travels as one item, from the requester to the peer's responder. Its frame is
+// contiguous and never copied between blocks. `first` and `last` are the cycles in which its first
+// and last byte reach the block that holds it.
 struct alignas(64) Packet {
   Packet* next = nullptr;
   PacketPool* home = nullptr;
   Cycle first = 0, last = 0;
   u32 frame_bytes = 0;
-  u32 qpn = 0;  // of this side's queue pair
+  u32 qpn = 0;  // of the local queue pair
   u32 psn = 0;
-  u8 port = 0;  // through which it leaves
+  u8 port = 0;  // by which it leaves
   bool is_request = false;
-  bool abandoned = false;             // its queue pair was reset while it was gathered
-  bool tells_sent = false;            // the requester waits for it to be on the wire
-  bool is_control = false;            // of the link itself; stays so in its pool
-  bool turned = false;                // it was sent by the port that receives it, to a group
-  bool has_icrc = false;              // computed when its payload came, while the cache has it
-  u8 lane = 0;                        // of the receive buffer, if there are several
-  u32 life = 0;                       // of the queue pair when the packet was made
-  engine::Budget* buffers = nullptr;  // where its room is given back when it is on the wire
+  bool abandoned = false;   // its queue pair was reset during the gather
+  bool tells_sent = false;  // the requester waits until it is on the wire
+  bool is_control = false;  // a control frame of the link; constant within its pool
+  bool turned = false;      // looped back by the sending port to a multicast group
+  bool has_icrc = false;    // computed with the payload, while that is in the processor's cache
+  u8 lane = 0;              // of the receive buffer, if there are several
+  u32 life = 0;             // of the queue pair when the packet was created
+  engine::Budget* buffers = nullptr;  // its buffer returns here when it is on the wire
   struct ReadOrder* order = nullptr;  // of its queue pair, while its payload is read
 
-  // On the receiving side; what every packet has stands in as few lines of the cache as it can.
+  // On the receiving side. The fields of every packet lie in as few cache lines as possible.
   proto::RequestVerdict verdict{};
   proto::RequestEffect effect{};
-  proto::FrameShape shape{};  // of what is sent
+  proto::FrameShape shape{};  // of a sent packet
   proto::ParsedPacket parsed;
-  device::ReceiveQueue receive_queue{};  // whose WQEs it takes, if it takes any
-  u32 behind_in_unit = 0;                // bytes, of what is sent; if the packetizer has units
+  device::ReceiveQueue receive_queue{};  // the queue whose WQEs it takes, if it takes any
+  // of a sent packet: bytes of its unit after it; if the packetizer has units
+  u32 behind_in_unit = 0;
 
-  // Where the payload of a packet without extension headers, Ethernet with IPv4, begins a line of
-  // the cache.
+  // Headers of this size make the payload of a packet without extension headers, Ethernet with
+  // IPv4, begin a cache line.
   static constexpr u32 kHeaderBytes =
       proto::bytes_of<proto::Ethernet>() +
       proto::framing_row(proto::Framing::RoceV2Ip4).covered_header_bytes +
@@ -54,15 +55,15 @@ struct alignas(64) Packet {
   u8* frame() { return reinterpret_cast<u8*>(this + 1) + kLead; }
   const u8* frame() const { return reinterpret_cast<const u8*>(this + 1) + kLead; }
   u8* payload() { return frame() + shape.payload_offset; }
-  // port_transmit spends the time of it.
+  // port_transmit models the time of this.
   void insert_icrc(proto::NetworkCrcs& known) {
     proto::insert_icrc(frame(), shape, known);
     has_icrc = true;
   }
 };
 
-// Frames of one size class, recycled. A packet goes back to the pool that made it, whoever held it
-// last.
+// Frames of one size class, recycled. A packet returns to the pool that created it, from any
+// holder.
 class PacketPool {
  public:
   static constexpr u32 kFrameCapacity = 4096 + proto::kMaxHeaderBytes + 64;

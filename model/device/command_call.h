@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The commands, each a function: commands_*.cpp. A command that is refused changes nothing.
+// The commands, each a function in commands_*.cpp. A refused command changes nothing.
 #pragma once
 #include <algorithm>
 
@@ -14,7 +14,7 @@ struct Call {
   std::span<const u64> pages;
 };
 
-// The entry of a table that grows to the largest number used.
+// An entry of a table that grows to the largest number used.
 template <class T>
 T& at(std::vector<T>& table, u32 index) {
   if (index >= table.size()) table.resize(std::max<std::size_t>(index + 1, table.size() * 2));

@@ -19,18 +19,18 @@
 #include "model/proto/transport/shared_queue.h"
 
 namespace hca::device {
-// A ring in host memory that the HCA produces into: CQ or EQ.
+// A ring in host memory that the HCA writes: CQ or EQ.
 struct EventRing : proto::EntryRing {
-  u32 eqn = 0;     // of a CQ; 0: none
-  u16 vector = 0;  // of an EQ
+  u32 eqn = 0;     // for a CQ; 0: none
+  u16 vector = 0;  // for an EQ
   u64 context = 0;
-  u32 uses = 0;  // work queues on a CQ, CQs on an EQ
-  // Of a CQ with an EQ: the CQEs in memory, and those up to the newest that is solicited or failed.
+  u32 uses = 0;  // work queues of a CQ, CQs of an EQ
+  // For a CQ with an EQ: the CQEs in memory, and those up to the newest solicited or failed one.
   u32 written = 0, solicited = 0;
   proto::Arm armed = proto::Arm::None;
-  // Moderation of the events of a CQ: 0 and 0 is none.
+  // Moderation of the events of a CQ; 0 and 0: none.
   u16 event_count = 0, event_period = 0;  // CQEs; us
-  u64 event_due = 0;  // its period runs to this time of the runner; 0: it does not
+  u64 event_due = 0;  // its period ends at this time of the runner; 0: it does not run
 };
 
 struct Pd {
@@ -38,59 +38,59 @@ struct Pd {
   u32 uses = 0;  // regions, windows and queue pairs
 };
 
-// The cable of a port, and the state that SetPort asked for.
+// The cable of a port, and the state that SetPort requested.
 struct PortCable {
   bool is_broken = false;
   proto::PortState asked{};
 };
 
-// In bytes: the number of entries would be a division.
+// Compares bytes, because the number of entries would need a division.
 template <class T>
 bool holds(const std::vector<T>& table, u32 number) {
   return u64{number} * sizeof(T) < std::span(table).size_bytes();
 }
-// The object of this number; nullptr: there is none.
+// The object with this number; nullptr: it does not exist.
 template <class Table>
 auto* find_entry(Table& table, u32 number) {
   return holds(table, number) && table[number].allocated ? &table[number] : nullptr;
 }
 
-// Of a ring of messages, which has as many places as its send queue, a power of two.
+// The place in a ring of messages; it has as many places as its send queue, a power of two.
 template <class Ring>
 auto& message_in(Ring& ring, u32 index) {
   return ring[index & u32(ring.size() - 1)];
 }
 
-// All tables. Commands change what software sets, with the whole of it; blocks read it, and each
-// running state has one owner among them, which holds its Writer (writers.h).
+// All tables. Commands change the attributes set by software through all of Contexts. Blocks read
+// them; each running state has one owner block, which holds its Writer (writers.h).
 struct Contexts {
-  // Side by side what each packet needs.
+  // Members that each packet needs lie side by side.
   std::vector<proto::QpConfig> qps;
   ByConnection<proto::SendState> send;
   ByConnection<proto::ReceiveState> receive;
   ByConnection<std::vector<proto::SentMessage>> sent;  // by WQE index modulo the queue's size
   std::vector<proto::Region> regions;                  // by key index: regions and windows
-  u64 version = 0;  // of what commands have set: another one behind each
+  u64 version = 0;  // incremented by every command; caches of derived headers compare it
 
   ObjectLimits limits;
   proto::TransportOptions options;
   std::vector<proto::PortAttributes> ports;  // from port 1 on
-  std::vector<PortCable> cables;             // the same
-  std::vector<proto::DropCounters> drops;    // the same
+  std::vector<PortCable> cables;             // from port 1 on
+  std::vector<proto::DropCounters> drops;    // from port 1 on
   std::vector<proto::TransportCounters> transport;
-  std::vector<proto::QpAttributes> given;      // by QP: by ModifyQp
-  std::vector<u64> qp_contexts;                // by QP: the host's own
+  std::vector<proto::QpAttributes> given;      // by QP: last values of ModifyQp
+  std::vector<u64> qp_contexts;                // by QP: chosen by the host
   std::map<u32, std::vector<u64>> page_lists;  // by key index
-  // Of regions that are gone, for accesses that were judged before.
+  // Of removed regions, for accesses judged before the removal.
   std::vector<std::vector<u64>> left_page_lists;
-  std::vector<u32> sends_posted;   // by QP: send WQEs that doorbells have told of
-  std::vector<u32> bound_windows;  // by QP: windows of type 2A bound with it
+  std::vector<u32> sends_posted;   // by QP: send WQEs rung by doorbells
+  std::vector<u32> bound_windows;  // by QP: bound windows of type 2A
   std::vector<Pd> pds;
   std::vector<EventRing> cqs, eqs;
   std::vector<proto::SharedQueue> srqs;
   std::vector<proto::MulticastMember> members;
   std::vector<proto::VectorAttributes> vectors;
-  // In host memory, behind SetContextMemory; needed: not all of it is held on chip.
+  // In host memory, set by SetContextMemory; needed: not all of it is held on chip.
   u64 context_memory = 0;
   bool needs_context_memory = false;
 
@@ -105,8 +105,8 @@ struct Contexts {
   bool attached(const proto::MulticastMember& m) const {
     return std::find(members.begin(), members.end(), m) != members.end();
   }
-  // The members of a group whose queue pair is of the port get a datagram (C9-59): `visit(qpn)`.
-  // `sender`: the queue pair of this port that sent it, else kAnyQp.
+  // Calls visit(qpn) for the members of a group that get a datagram: those whose queue pair belongs
+  // to the port (C9-59). `sender`: the queue pair of this port that sent it, else kAnyQp.
   template <class Visit>
   void each_receiver(u32 port, const proto::Gid& dgid, const u8* frame,
                      const proto::FrameShape& shape, u32 sender, const Visit& visit) const {

@@ -8,31 +8,31 @@
 #include "model/proto/interface/events.h"
 
 namespace hca::device {
-// Executes one command block in place: header and structure in, header and result out. What the
-// runner has to do then: flush or clear the queues of a queue pair, or let them go on; write the
-// message of a vector.
+// Executes one command block in place: header and structure in, header and result out. The effect
+// lists the runner's tasks: flush or clear the queues of a queue pair, or let them continue; write
+// the message of a vector.
 struct CommandEffect {
   u32 qpn = 0;
   bool flush = false, clear = false, resume = false;
   bool start = false;    // it left RTR for RTS
   bool drain = false;    // it entered SQD
   bool recover = false;  // it left SQE for RTS
-  // A key, a queue or a queue pair is gone: written back when the accesses judged before have
-  // ended.
+  // A key, a queue or a queue pair was removed: the command is written back when the earlier judged
+  // accesses have ended.
   bool takes_away = false;
-  std::optional<u32> key{};  // the key that is gone
+  std::optional<u32> key{};  // the removed key
   bool message = false;
   u16 vector = 0;
   std::optional<proto::Event> event{};  // to raise
-  std::optional<u32> cqn{};             // a CQ that changed or went: its event may be due
-  // SetPort: what is to be told of the port.
+  std::optional<u32> cqn{};             // a CQ that was changed or destroyed: its event may be due
+  // SetPort: the events to report for the port.
   proto::PortEvents port_events = 0;
   u32 port = 0;
 };
-// T15: the cable of a port breaks, and the port is Down, or is mended, and it is what SetPort asked
-// for last. What is to be told of it. `port`: from 1 on.
+// T15: the cable of a port breaks, and the port is Down; or it is repaired, and the port has the
+// state that SetPort requested last. Returns the events to report. `port`: from 1 on.
 proto::PortEvents change_cable(Contexts& contexts, u32 port, bool is_broken);
 CommandEffect execute_command(Contexts& contexts, u8* block, std::span<const u64> pages = {});
-// What must be read from host memory before it is executed: a page list.
+// The page list that must be read from host memory before the execution.
 proto::PageList page_list_of(const u8* block);
 }  // namespace hca::device

@@ -3,7 +3,7 @@
 #include "model/device/contexts.h"
 
 namespace hca::device {
-// Counts for the ports what is dropped, refused and repeated. `counter`: nullptr counts nothing.
+// Counts drops, refusals and repetitions of the ports. `counter`: nullptr counts nothing.
 class PortCounts {
  public:
   explicit PortCounts(Contexts& contexts)
@@ -17,7 +17,7 @@ class PortCounts {
     if (counter == &proto::DropCounters::bad_pkey) count_violation(attributes.bad_pkeys);
     if (counter == &proto::DropCounters::bad_qkey) count_violation(attributes.bad_qkeys);
   }
-  // Of a queue pair with a reliable service.
+  // Only for a queue pair with a reliable service.
   void add(const proto::QpConfig& qp, u64 proto::TransportCounters::*counter) const {
     if (counter && qp.reliable) ++((*transport_)[qp.port - 1u].*counter);
   }

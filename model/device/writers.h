@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who changes a running state holds the Writer of its table; everyone else reads Contexts. A Writer
-// is made of Contexts that may be changed: only the assembly of a device has them, and commands.
+// The owner of a running state holds the Writer of its table; all others read Contexts. A Writer is
+// made from mutable Contexts, which only the assembly of a device and the commands have.
 #pragma once
 #include <type_traits>
 
@@ -17,7 +17,7 @@ class Writer {
   template <class Key>
   requires requires(Table& table, Key key) { table[key]; }
   typename Table::value_type& operator[](Key key) const { return (*table_)[key]; }
-  // nullptr: there is no such object.
+  // nullptr: the object does not exist.
   typename Table::value_type* find(u32 number) const { return find_entry(*table_, number); }
   bool holds(u32 number) const { return device::holds(*table_, number); }
   bool holds(Connection connection) const { return table_->holds(connection); }

@@ -7,8 +7,7 @@
 #include "model/proto/types.h"
 
 namespace hca::engine {
-// The unit of a counter of cycles in which work could not go on; its sentence says for want of
-// what.
+// The unit of a counter of cycles in which work was blocked; its sentence names the missing thing.
 inline constexpr std::string_view kWaited = "cycles waited";
 
 // One counter of a struct of plain u64 members: a row of its table.
@@ -16,7 +15,7 @@ template <class C>
 struct Counter {
   std::string_view name;
   u64 C::*member;
-  std::string_view unit;  // what one of it is: "packets", "bytes", "cycles"
+  std::string_view unit;  // what it counts: "packets", "bytes", "cycles"
   std::string_view sentence;
 };
 
@@ -36,15 +35,15 @@ constexpr Counter<C> counter(std::string_view name, u64 C::*member, std::string_
   return {name, member, unit, sentence};
 }
 
-// Calls fn(row, value) for each row in the table's order; the value is a reference, const if
-// `counters` is.
+// Calls fn(row, value) for each row in the table's order; value is a reference, const if `counters`
+// is.
 template <class C, class Fn>
 void for_each_counter(C& counters, Fn&& fn) {
   with_rows([&](const auto&... row) { (fn(row, counters.*row.member), ...); },
             Counters<std::remove_const_t<C>>::rows);
 }
 
-// Sums of several chips or ports.
+// Adds the counters of several chips or ports.
 template <class C>
 void add_counters(C& sum, const C& more) {
   with_rows([&](const auto&... row) { ((sum.*row.member += more.*row.member), ...); },

@@ -10,8 +10,8 @@ namespace hca::engine {
 using Cycle = u64;
 inline constexpr Cycle kNever = ~Cycle{0};
 
-// A broken invariant of the model itself: always on, names cycle, block and, if it is about one,
-// the link or budget; never continues.
+// Reports a broken invariant of the model itself: always on, names cycle, block and, if one is
+// involved, the link or budget; never returns.
 [[noreturn, gnu::cold, gnu::noinline]] inline void broken(const char* what, const char* block,
                                                           Cycle at, const char* object = nullptr) {
   std::fprintf(stderr, "cycle %llu, block %s%s%s: %s\n", static_cast<unsigned long long>(at), block,
@@ -19,10 +19,10 @@ inline constexpr Cycle kNever = ~Cycle{0};
   std::abort();
 }
 
-// The lowest bit of a mask that has one.
+// The lowest set bit of a mask, which must not be 0.
 [[gnu::always_inline]] constexpr u64 lowest_bit(u64 mask) {
 #if defined(__x86_64__) && !defined(__clang__)
-  // g++ extends the sign of a number that is never negative, in each loop over a mask.
+  // Without this, g++ sign-extends a never negative number in each loop over a mask.
   if (!std::is_constant_evaluated()) {
     u64 bit;
     asm("rep bsfq %1, %0" : "=r"(bit) : "r"(mask) : "cc");

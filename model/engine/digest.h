@@ -3,7 +3,7 @@
 #include "model/proto/types.h"
 
 namespace hca::engine {
-// A 64-bit hash of a sequence of numbers; it depends on their order. Not for adversaries.
+// A 64-bit hash of a sequence of numbers; it depends on their order. Not cryptographic.
 class Digest {
  public:
   template <class... N>

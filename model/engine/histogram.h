@@ -25,7 +25,7 @@ class Histogram {
   // 0.001 %). Nothing when fewer than kNeededBeyond samples lie beyond it: it would be the fate of
   // single samples.
   std::optional<u64> percentile(double percent) const;
-  // Samples ranked behind that percentile; for percentiles under 50 those ranked before it.
+  // The number of samples ranked after that percentile; for percentiles under 50, before it.
   u64 beyond(double percent) const;
 
   std::vector<std::pair<u64, u64>> sorted() const;  // (value, how often), by value

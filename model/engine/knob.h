@@ -30,7 +30,7 @@ struct Knob {
 //         first packet"), knob("rx_forward", &RequesterConfig::rx_forward, kRxForwardNames, "when
 //         payload is written"));
 //   };
-// The default is what the struct's member initialiser says.
+// The default is the struct's member initialiser.
 template <class Config>
 struct Knobs;
 
@@ -53,7 +53,7 @@ constexpr Knob<Config, T> knob(std::string_view name, T Config::*member, Unit un
     throw "bool members, and only they, are Unit::Bool";
   return {name, member, unit, min, max, {}, sentence};
 }
-// A number with a rule (a static object), which both ends of the range hold.
+// A number with a rule (a static object), which both ends of the range must satisfy.
 template <class Config, class T>
 constexpr Knob<Config, T> knob(std::string_view name, T Config::*member, Unit unit, u64 min,
                                u64 max, const KnobRule& rule, std::string_view sentence) {
@@ -79,7 +79,7 @@ constexpr Knob<Config, T> knob(std::string_view name, T Config::*member,
   return {name, member, Unit::Enum, 0, n - 1, names, sentence};
 }
 
-// `Table`: whose row it is; that may be of a base of its configuration.
+// `Table`: the table that has the row; it may belong to a base of the configuration.
 template <class Table, class Config, class T>
 constexpr KnobInfo info_of(const Knob<Config, T>& row) {
   return {Knobs<Table>::block, row.name,     row.unit, row.min, row.max,
@@ -139,7 +139,7 @@ inline constexpr auto kKnobInfos = with_rows(
     },
     Knobs<Config>::rows);
 
-// Calls fn(KnobRef) for the knob in this place of the table.
+// Calls fn(KnobRef) for the knob at this position of the table.
 template <class Config, class Fn>
 void with_nth_knob(Config& config, std::size_t place, Fn&& fn) {
   for_each_knob(config, [&](const auto& knob) {
@@ -180,7 +180,7 @@ std::string knob_text(const Config& config, std::string_view name) {
   return text;
 }
 
-// Values that came by assignment and not from text: throws ConfigError for the first out of range.
+// Checks values that were assigned, not parsed: throws ConfigError for the first one out of range.
 template <class Config>
 void check_knobs(const Config& config) {
   for_each_knob(config, [](const auto& knob) {

@@ -9,19 +9,20 @@
 #include "model/proto/types.h"
 
 namespace hca::engine {
-// What a configuration value counts. All values are exact u64; Cycles are of the block's own clock.
+// The unit of a configuration value. All values are exact u64; Cycles are those of the block's own
+// clock.
 enum class Unit : u8 { Cycles, Count, Bytes, Picoseconds, BitsPerSecond, Hertz, Bool, Enum };
 
 std::string_view unit_name(Unit unit);
 
-// What a number within its range must hold as well.
+// A condition on a number in addition to its range.
 struct KnobRule {
   bool (*holds)(u64 value);
-  std::string_view problem;  // of a value for which it does not: "has ..."
-  std::string_view allowed;  // stands behind the range
+  std::string_view problem;  // describes a value that breaks the rule: "has ..."
+  std::string_view allowed;  // printed after the range
 };
 
-// One row of a block's knobs without its type: what `hca config` prints and what an error names.
+// One row of a block's knobs without its type: printed by `hca config`, named in errors.
 struct KnobInfo {
   std::string_view block, name;
   Unit unit;
@@ -36,13 +37,13 @@ struct KnobInfo {
   std::string range() const;  // "1 cycle .. 1000 cycles", "store | cut_through"
 };
 
-// A configuration that cannot be used; what() is a whole sentence with all of these in it.
+// A configuration that cannot be used; what() is a whole sentence with all fields below.
 struct ConfigError : std::runtime_error {
   ConfigError(std::string knob_path, std::string given, std::string allowed,
               std::string nearest_name, std::string_view problem,
               std::string_view label = "allowed");
   std::string knob, value, range;  // range: allowed values, or the known names
-  std::string nearest;             // nearest known name, empty if nothing is near
+  std::string nearest;             // nearest known name; empty if none is near
 };
 
 // Text to value and back, exact in both directions. parse() throws ConfigError.
@@ -52,14 +53,14 @@ std::string print_knob(const KnobInfo& knob, u64 value);
 // The known name with the smallest edit distance; empty if none shares at least half of its
 // letters.
 std::string nearest_name(std::string_view given, std::span<const std::string_view> known);
-// How many letters must change, come or go to make one text of the other. Small and capital letters
-// are the same; the first 64 letters of each count.
+// The edit distance between two texts: changed, added or removed letters, ignoring case. Only the
+// first 64 letters of each are compared.
 inline constexpr std::size_t kComparedLetters = 64;
 std::size_t edit_distance(std::string_view a, std::string_view b);
 [[noreturn]] void unknown_knob(std::string_view block, std::string_view name,
                                std::string_view value, std::span<const std::string_view> known);
 
-// What YAML 1.1 takes for a boolean although it is a word: each as yes, Yes and YES.
+// Words that YAML 1.1 reads as booleans: each as yes, Yes and YES.
 constexpr bool is_yaml11_boolean(std::string_view text) {
   for (const std::string_view word : {"y", "n", "yes", "no", "on", "off"}) {
     if (text.size() != word.size()) continue;

@@ -9,26 +9,24 @@
 
 namespace hca::engine {
 // A link between two blocks of a domain, registered both ways, owned by its reader. An item pushed
-// in cycle n is seen from n + latency on, room made by a pop in cycle n is seen from n + latency
-// on; each slot remembers that cycle, and this is the whole commit. Latency k with depth 2k is
-// exactly a row of k registered stages without contention.
+// in cycle n is seen from n + latency on; room made by a pop in cycle n is seen from n + latency
+// on. Each slot stores that cycle, which replaces a commit phase. Latency k with depth 2k equals a
+// row of k registered stages without contention.
 //
-// The grant rule (`valid`, `ready`, beats on pins) in these calls:
-//  - can_push() is `ready`. Once true it stays true until the writer's next push: a grant stands,
-//  only a start ends it.
+// The grant rule (`valid`, `ready`, beats on pins) in terms of these calls:
+//  - can_push() is `ready`. Once true it stays true until the writer's next push: only a start ends
+//    a grant.
 //  - A packet is one item. push(item, beats, extra) in cycle n is a start: on pins its first beat
-//  shows at the reader in
-//    cycle n + latency + extra and its last one beats - 1 later, without a gap; no other packet
-//    starts before n + beats, so can_push() is false until then. Room is for whole packets: one
-//    slot, however many beats.
-//  - The reader sees the item with its first beat. What needs all of it (a verdict) comes beats - 1
-//  cycles later: the
-//    reader counts them itself, or the writer adds them to `extra`.
-//  - `extra` is latency of this item alone (a stage in front of the link). It may vary, but no item
-//  may be seen before
-//    an earlier one: an always-on check.
-//  - pop(interval) and hold_until() pace the reader and never touch the grant that the writer
-//  holds.
+//    appears at the reader in cycle n + latency + extra and its last one beats - 1 later, without a
+//    gap. No other packet starts before n + beats, so can_push() is false until then. Room is
+//    counted in whole packets: one slot for any number of beats.
+//  - The reader sees the item with its first beat. Results that need the whole packet (a verdict)
+//    come beats - 1 cycles later: the reader counts them itself, or the writer adds them to
+//    `extra`.
+//  - `extra` is latency of this item alone (a stage before the link). It may vary, but no item may
+//    be seen before an earlier one: an always-on check.
+//  - pop(interval) and hold_until() pace the reader and never change the grant that the writer
+//    holds.
 template <class T, unsigned kCapacity = 2>
 class Link {
   static_assert(std::has_single_bit(kCapacity));
@@ -49,11 +47,11 @@ class Link {
     domain_->watch(Watched{this, report, level});
     domain_->watch(Stalls{&stalled_, writer_, reader_, name_});
   }
-  // Each push sets these bits for the reader, who clears them when it finds the link empty: who has
-  // many links looks at those with something in them.
+  // Each push sets these bits for the reader, which clears them when it finds the link empty. So a
+  // reader with many links only looks at those with items.
   void mark(u32& marks, u32 bits) { marks_ = &marks, mark_ = bits; }
-  // Room for so many items, if it has less, before the first: an item that is on its way takes its
-  // slot, so a long latency wants more of them.
+  // Increases the room to this many items, if it is less; call it before the first item. An item in
+  // flight occupies its slot, so a long latency needs more slots.
   void deepen(unsigned depth) {
     if (tail_) broken("a link in use is not made deeper", "link", 0, name_);
     if (depth <= depth_) return;
@@ -66,14 +64,15 @@ class Link {
   unsigned depth() const { return depth_; }
   Cycle latency() const { return latency_; }
 
-  // Writer: a refusal is a subscription, the writer is woken when the answer can change.
+  // Writer: true if a push is possible. A refusal is a subscription: the writer is woken when the
+  // answer can change.
   bool can_push() {
     if (free_from_ <= domain_->now()) [[likely]]
       return true;
     wake_when_free();
     return false;
   }
-  // Writer: tick me when another push may be possible.
+  // Writer: wakes this block when another push may be possible.
   void wake_when_free() {
     if (free_from_ == kNever) return wait_for_room();
     if (free_from_ > busy_until_) [[unlikely]]
@@ -84,8 +83,8 @@ class Link {
   void push(U&& item, Cycle beats = 1, Cycle extra_latency = 0) {
     start(beats, extra_latency) = std::forward<U>(item);
   }
-  // The same for an item that the writer fills in place, in this cycle and all of it: a large one
-  // is written once, field by field, and never copied out of a half-written line.
+  // The same for an item that the writer fills in place, completely and in this cycle: a large item
+  // is written once, field by field, and never copied out of a half-written cache line.
   T& start(Cycle beats = 1, Cycle extra_latency = 0) {
     const Cycle now = domain_->now(), from = now + latency_ + extra_latency;
     if (free_from_ > now) [[unlikely]]
@@ -104,12 +103,13 @@ class Link {
     return filled.item;
   }
 
-  // Reader: woken when an item can be popped, and again after each pop that leaves another.
+  // Reader: true if an item can be popped. The reader is woken when this becomes true, and again
+  // after each pop that leaves an item.
   bool can_pop() const { return seen_from_ <= domain_->now(); }
   bool empty() const { return head_ == tail_; }
   const T& front() const { return front_->item; }
-  // Since when the first item could be popped but for pop(interval) and hold_until(); kNever: there
-  // is none.
+  // Since when the first item could be popped, ignoring pop(interval) and hold_until(); kNever: the
+  // link is empty.
   Cycle front_from() const { return empty() ? kNever : front_->from; }
   // `interval`: cycles until the reader accepts the next item of this link, at least 1.
   T pop(Cycle interval = 1) {
@@ -117,7 +117,7 @@ class Link {
     drop(interval);
     return std::move(popped.item);
   }
-  // pop() of an item that was read in place.
+  // pop() for an item that was read in place.
   void drop(Cycle interval = 1) {
     const Cycle now = domain_->now();
     if (seen_from_ > now) [[unlikely]]
@@ -128,7 +128,7 @@ class Link {
     domain_->acted(reader_);
     hold_until(now + interval);
   }
-  // Reader: show me nothing of this link before `at` (several inputs share one rate).
+  // Reader: hides all items of this link before cycle `at` (for inputs that share one rate).
   void hold_until(Cycle at) {
     held_until_ = at;
     if (head_ == tail_)
@@ -139,14 +139,14 @@ class Link {
 
  private:
   struct Held {
-    Cycle from = 0;  // holding an item: visible from; empty: free from
+    Cycle from = 0;  // holds an item: visible from; empty: free from
     T item{};
   };
-  // Of a power of two of bytes, if that is a line at most: its place is a shift away.
+  // A power of two of bytes, if that is at most a cache line: indexing is a shift.
   static constexpr std::size_t kSlotBytes = std::bit_ceil(sizeof(Held));
   struct alignas(kSlotBytes > 64 ? alignof(Held) : kSlotBytes) Slot : Held {};
   Slot& slot(unsigned i) { return slots_[i & mask_]; }
-  // No more slots than its depth needs take turns: those in use stay in the cache.
+  // Only as many slots as the depth needs are used in rotation, so they stay in the cache.
   static unsigned mask_of(unsigned depth) { return std::bit_ceil(depth) - 1; }
   void show(Cycle from) {
     seen_from_ = std::max(from, held_until_);
@@ -161,8 +161,8 @@ class Link {
     count_stall(waits_since_);
     waits_since_ = kNever, domain_->wake(writer_, free_from_);
   }
-  // The writer was refused in cycle `since`, not for its own beats, and has room from free_from_
-  // on: whoever of the two comes first in a cycle.
+  // The writer was refused in cycle `since`, not because of its own beats, and has room from
+  // free_from_ on. Called by whichever side acts first.
   void count_stall(Cycle since) {
     since = std::max({since, busy_until_, stalled_until_});
     if (free_from_ > since) stalled_ += free_from_ - since, stalled_until_ = free_from_;
@@ -185,18 +185,18 @@ class Link {
           {Wait::For::Room, l.name_, l.waits_since_, l.writer_, l.reader_, items, l.depth_});
   }
 
-  // In two lines of the cache what each push and pop needs.
+  // The members that each push and pop needs lie in two cache lines.
   alignas(64) Domain* domain_ = nullptr;
   u64 reader_ = 0, writer_ = 0;
   Cycle seen_from_ = kNever, held_until_ = 0, free_from_ = 0, busy_until_ = 0;
   unsigned head_ = 0, tail_ = 0;   // counts of pops and pushes
   Slot* slots_ = nullptr;          // own_, or more_
   Slot* front_ = nullptr;          // the first item's
-  Cycle latency_, last_from_ = 0;  // last_from_: the item pushed last is seen from then on
+  Cycle latency_, last_from_ = 0;  // last_from_: when the last pushed item becomes visible
   u32* marks_ = nullptr;
   u32 mark_ = 0;
   unsigned mask_, depth_;
-  Cycle waits_since_ = kNever;  // the writer waits for a pop; kNever: it does not
+  Cycle waits_since_ = kNever;  // since when the writer waits for a pop; kNever: it does not
   u64 stalled_ = 0;             // cycles
   Cycle stalled_until_ = 0;
   std::array<Slot, kCapacity> own_{};

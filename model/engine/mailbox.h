@@ -7,9 +7,9 @@
 #include "model/engine/domain.h"
 
 namespace hca::engine {
-// The far end of a wire between domains. The order is (cycle, source), whatever the order of
-// delivery, so neither threads nor the size of the quantum can be seen. The sender's latency keeps
-// each arrival in the reader's future.
+// The receiving end of a wire between domains. Items are ordered by (cycle, source), independent of
+// the order of delivery, so neither threads nor the quantum change the result. The sender's latency
+// keeps each arrival in the reader's future.
 template <class T>
 class Mailbox {
  public:
@@ -21,13 +21,13 @@ class Mailbox {
     reader_ = reader, name_ = name;
     reader.domain->watch(Watched{this, report, level, changes});
   }
-  // From outside, for a later cycle of the reader.
+  // Called from outside, for a later cycle of the reader.
   void deliver(Cycle at, u32 source, T item) {
     if (at <= reader_.now()) [[unlikely]]
       broken("mail for a cycle that has begun", reader_.name(), reader_.now(), name_);
     if (tail_ - head_ > mask_) [[unlikely]]
       grow();
-    Mail& mail = slot(tail_++);  // filled in place: narrow stores, no wide load behind them
+    Mail& mail = slot(tail_++);  // filled in place: narrow stores, no wide load after them
     mail.at = at, mail.source = source, mail.item = std::move(item);
     for (u32 i = tail_ - 1; i != head_ && slot(i).before(slot(i - 1)); --i)
       std::swap(slot(i), slot(i - 1));
@@ -84,14 +84,14 @@ class Mailbox {
       waits.push_back({Wait::For::Mail, m.name_, m.seen_from_, m.reader_.block, 0, items, items});
   }
 
-  static constexpr u32 kFirstSlots = 16;  // and twice as many whenever they do not suffice
+  static constexpr u32 kFirstSlots = 16;  // doubled whenever there are too few
 
   Waker reader_;
   std::vector<Mail> mail_ = std::vector<Mail>(kFirstSlots);
   u32 mask_ = kFirstSlots - 1;
-  u32 head_ = 0, tail_ = 0;  // counts of what was read and delivered
+  u32 head_ = 0, tail_ = 0;  // counts of items read and delivered
   Cycle held_until_ = 0;
-  Cycle seen_from_ = kNever;  // the first item; kNever: there is none
+  Cycle seen_from_ = kNever;  // of the first item; kNever: empty
   const char* name_ = "mailbox";
 };
 }  // namespace hca::engine

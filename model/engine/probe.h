@@ -9,7 +9,7 @@
 #include "model/engine/digest.h"
 
 namespace hca::engine {
-// What a block tells the outside: its own kind of event and up to three numbers (QPN, PSN, bytes
+// An event that a block reports: a kind of its own enum and up to three numbers (QPN, PSN, bytes
 // ...).
 struct Event {
   Cycle at;
@@ -25,9 +25,9 @@ class ProbeSink {
   virtual void event(const Event& event) = 0;
 };
 
-// Where the probes of all blocks meet; sinks come and go. Without a sink an event costs one
-// predictable branch. Events of one block come in its own order; the order between blocks in one
-// cycle is that of their ticks and means nothing.
+// Connects the probes of all blocks with sinks, which may attach and detach. Without a sink an
+// event costs one predictable branch. Events of one block come in its own order; the order between
+// blocks within a cycle is that of their ticks and has no meaning.
 class ProbeHub;
 class Probe {
  public:
@@ -41,7 +41,7 @@ class Probe {
   friend class ProbeHub;
   inline Probe(ProbeHub& hub, u16 block);
   static constexpr bool kDetached = false;
-  const bool* attached_ = &kDetached;  // of the hub
+  const bool* attached_ = &kDetached;  // member of the hub
   ProbeHub* hub_ = nullptr;
   u16 block_ = 0;
 };
@@ -50,7 +50,7 @@ class ProbeHub {
  public:
   ProbeHub() = default;
   ProbeHub(const ProbeHub&) = delete;
-  // A probe for one block. `kinds`: words for the values of its enum, in a static array.
+  // Adds a probe for one block. `kinds`: words for the values of its enum, in a static array.
   Probe add(std::string_view block, std::span<const std::string_view> kinds = {});
   void attach(ProbeSink& sink);
   void detach(ProbeSink& sink);
@@ -58,7 +58,7 @@ class ProbeHub {
   std::size_t blocks() const { return blocks_.size(); }
   std::string_view name(u16 block) const { return blocks_[block].name; }
   std::string_view kind_name(const Event& event) const;
-  // Cold: what leads to it lies apart from the code of the blocks.
+  // Cold: this code lies apart from that of the blocks.
   [[gnu::cold]] void emit(const Event& event);
 
  private:
@@ -80,8 +80,8 @@ inline void Probe::event(Cycle at, Kind kind, u64 a, u64 b, u64 c) const {
     hub_->emit({at, block_, static_cast<u16>(kind), a, b, c});
 }
 
-// The run's hash: a digest of each block's events in its own order, so that neither tick order nor
-// quanta are seen.
+// The run's hash: a digest of each block's events in its own order, so it depends neither on tick
+// order nor on quanta.
 class DigestSink : public ProbeSink {
  public:
   void event(const Event& event) override;

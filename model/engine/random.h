@@ -8,7 +8,7 @@
 namespace hca::engine {
 __extension__ using u128 = unsigned __int128;
 
-// splitmix64: a counter, scrambled; makes seeds for Random.
+// splitmix64: a scrambled counter; generates seeds for Random.
 constexpr u64 split_mix(u64& state) {
   u64 z = state += 0x9e3779b97f4a7c15u;
   z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
@@ -35,13 +35,13 @@ class Random {
   }
   // Uniform in [0, n), each value exactly equally likely; n > 0.
   constexpr u64 below(u64 n) {
-    const u64 uneven = -n % n;  // 2^64 mod n: as many products are refused
+    const u64 uneven = -n % n;  // 2^64 mod n: this many products are rejected
     for (;;) {
       const u128 product = u128{(*this)()} * n;
       if (u64(product) >= uneven) return u64(product >> 64);
     }
   }
-  // True in `numerator` of `denominator` cases.
+  // True with probability `numerator` / `denominator`.
   constexpr bool chance(u64 numerator, u64 denominator) { return below(denominator) < numerator; }
 
   static constexpr u64 min() { return 0; }

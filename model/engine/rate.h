@@ -20,13 +20,13 @@ struct Rate {
       return (n * cycles + bytes - 1) / bytes;
     return Cycle((u128{n} * cycles + bytes - 1) / bytes);
   }
-  // Whole bytes that fit `n` cycles.
+  // Whole bytes that fit into `n` cycles.
   constexpr u64 bytes_in(Cycle n) const {
     if (n < u64{1} << 24 && bytes < u64{1} << 40) [[likely]]
       return n * bytes / cycles;
     return u64(u128{n} * bytes / cycles);
   }
-  // How far `n` bytes reach: whole cycles and a part of one, in units of 1 / bytes.
+  // The duration of `n` bytes: whole cycles and a part of one, in units of 1 / bytes.
   struct Span {
     u64 n = 0;
     Cycle whole = 0;
@@ -40,7 +40,7 @@ struct Rate {
   }
 
  private:
-  // The product fits 64 bits with room for a part.
+  // The product fits into 64 bits with room for a part.
   constexpr bool is_short(u64 n) const {
     return (n | bytes) < u64{1} << 40 && cycles < u64{1} << 22;
   }
@@ -51,7 +51,7 @@ struct Rate {
   }
 };
 
-// Divides by a number that is known only at run time, without a division.
+// Divides by a number known only at run time, without a division.
 class Divisor {
  public:
   constexpr explicit Divisor(u64 by) : by_(by), inverse_(~u64{0} / by) {}
@@ -66,7 +66,7 @@ class Divisor {
   u64 by_, inverse_;
 };
 
-// Whole cycles for sizes that repeat: the last one is remembered, and divides nothing.
+// Whole cycles for repeating sizes: the last result is cached to avoid a division.
 class Meter {
  public:
   constexpr explicit Meter(Rate rate) : rate_(rate) {}
@@ -85,8 +85,8 @@ class Meter {
   Rate rate_;
 };
 
-// A point in time as a whole cycle and a part of one, that moves on by bytes of a rate. The sizes
-// of a stream repeat: what a size takes is remembered, and moving on divides nothing.
+// A point in time, as a whole cycle and a part of one, that advances by bytes of a rate. Stream
+// sizes repeat, so the duration of a size is cached and advancing needs no division.
 class RationalTime {
  public:
   constexpr explicit RationalTime(Rate rate) : rate_(rate) {}
@@ -97,14 +97,14 @@ class RationalTime {
     whole_ += span.whole, part_ += span.part;
     if (part_ >= rate_.bytes) part_ -= rate_.bytes, ++whole_;
   }
-  // Moves on to the end of `span` from the edge of cycle `at`, if that is later.
+  // Advances to `span` after the edge of cycle `at`, if that is later.
   constexpr void not_before(Cycle at, const Rate::Span& span) {
     const Cycle whole = at + span.whole;
     if (whole > whole_ || (whole == whole_ && span.part > part_)) whole_ = whole, part_ = span.part;
   }
   constexpr Cycle whole() const { return whole_; }
   constexpr u64 part() const { return part_; }
-  // The first cycle edge not before it.
+  // The first cycle edge at or after it.
   constexpr Cycle edge() const { return whole_ + (part_ != 0); }
   constexpr const Rate::Span& span_of(u64 n) {
     Rate::Span& span = known_[(n ^ n >> 4) % known_.size()];
@@ -124,16 +124,16 @@ class RationalTime {
   std::array<Rate::Span, 8> known_{};
 };
 
-// When may the next packet start on a wire? Packets back to back keep the fraction of a cycle in
-// which the wire became free, so a stream runs at exactly its rate; after a pause a packet begins
-// at the edge of its cycle.
+// Computes when the next packet may start on a wire. Back-to-back packets keep the fraction of a
+// cycle in which the wire became free, so a stream runs at exactly its rate; after a pause a packet
+// begins at the edge of its cycle.
 class Pacer {
  public:
   constexpr explicit Pacer(Rate rate) : free_(rate) {}
   constexpr Pacer(u64 bits_per_second, u64 hertz) : free_(Rate(bits_per_second, hertz)) {}
 
-  // A packet of `bytes` starts in cycle `start`, not before the cycle returned last: the first
-  // cycle in which another may start, at least start + 1.
+  // A packet of `bytes` starts in cycle `start`, not before the cycle returned last. Returns the
+  // first cycle in which another may start, at least start + 1.
   constexpr Cycle next(Cycle start, u64 bytes) {
     if (free_.edge() > start) broken("starts while the wire is busy", "pacer", start);
     if (bytes >= kTooLong) broken("a packet of 16 MiB or more", "pacer", start);
@@ -146,17 +146,18 @@ class Pacer {
 
  private:
   static constexpr u64 kTooLong = u64{1} << 24;
-  RationalTime free_;  // from when on the wire is free
+  RationalTime free_;  // when the wire becomes free
 };
 
 inline constexpr u64 kPicosecondsPerSecond = 1'000'000'000'000;
 inline constexpr u64 kPicosecondsPerNanosecond = 1000;
 
-// The first cycle edge not before `picoseconds`: durations of the configuration.
+// The first cycle edge at or after `picoseconds`: for durations of the configuration.
 constexpr Cycle cycles_from_picoseconds(u64 picoseconds, u64 hertz) {
   return Cycle((u128{picoseconds} * hertz + kPicosecondsPerSecond - 1) / kPicosecondsPerSecond);
 }
-// The time of a cycle edge, rounded down to 1 ps once, from cycle 0: nothing accumulates.
+// The time of a cycle edge since cycle 0, rounded down to 1 ps only once, so errors do not
+// accumulate.
 constexpr u64 picoseconds_from_cycles(Cycle cycles, u64 hertz) {
   return u64(u128{cycles} * kPicosecondsPerSecond / hertz);
 }

@@ -5,15 +5,15 @@
 #include "model/engine/cycle.h"
 
 namespace hca::engine {
-// A fixed stretch of a segment: what enters in cycle n leaves in n + latency, and the next may
-// enter `interval` cycles after it (or after the item's own beats, if those are more). Room behind
-// it was reserved before, so it never stalls; what comes too early waits in front of it. This is
-// exact and costs no activation.
+// A fixed stretch of a segment: an item that enters in cycle n leaves in n + latency, and the next
+// may enter `interval` cycles later (or after the item's own beats, if those are more). Room after
+// the stage was reserved before, so it never stalls; early items wait before it. This is exact and
+// costs no activation.
 class Stage {
  public:
   Stage(Cycle latency, Cycle interval)
       : latency_(latency), interval_(std::max<Cycle>(interval, 1)) {}
-  // Of one beat.
+  // Enters an item of one beat.
   Cycle enter(Cycle at) {
     const Cycle start = std::max(at, free_from_);
     free_from_ = start + interval_;

@@ -10,14 +10,15 @@
 #include "model/engine/cycle.h"
 
 namespace hca::engine {
-// Which blocks are due when: one 64-bit mask per cycle, one bit per block. Setting a bit twice is
+// The schedule of due blocks: one 64-bit mask per cycle, one bit per block. Setting a bit twice is
 // harmless, so wake-ups are never merged, moved or cancelled. Cycles beyond the horizon wait in a
 // heap until bring_near().
 class Wheel {
  public:
   static constexpr unsigned kSlots = 256;
 
-  // A later cycle within the horizon: set_near(), else set_far(). Before `now` it is neither.
+  // True for a later cycle within the horizon: use set_near(), else set_far(). A cycle before `now`
+  // is invalid for both.
   static bool is_near(Cycle at, Cycle now) { return at - now - 1 < kSlots - 1; }
   void set_near(u64 blocks, Cycle at) {
     const unsigned slot = at % kSlots;
@@ -29,7 +30,7 @@ class Wheel {
     far_from_ = far_.top().at;
   }
 
-  // The first due cycle after `now`, kNever if none; `now` may be under way.
+  // The first due cycle after `now`, kNever if none; `now` may be in progress.
   Cycle next(Cycle now) const {
     Busy busy = busy_;
     const u64 word = busy[now % kSlots / 64];
@@ -37,18 +38,18 @@ class Wheel {
     return std::min(next_near(busy, now, word), far_from_);
   }
   Cycle next_far() const { return far_from_; }
-  // `at`: the next due cycle. All wake-ups up to the cycle returned become near; what is set as far
-  // in `at` or later is not before it.
+  // `at`: the next due cycle. Moves all wake-ups up to the returned cycle to the near part. Far
+  // wake-ups that are set in `at` or later lie at or after that cycle.
   Cycle bring_near(Cycle at) {
     const Cycle end = at + kSlots - 1;
     if (far_from_ < end) [[unlikely]]
       take_far(end);
     return end;
   }
-  // The blocks due at `at`, whose far wake-ups are near; leave_near() follows, when what they ask
-  // for has been set.
+  // Takes the blocks due at `at`, whose far wake-ups are already near. Call leave_near() when the
+  // wake-ups that they request have been set.
   u64 take_near(Cycle at) { return std::exchange(due_[at % kSlots], 0); }
-  // Nothing is due in `at` any more: the first due cycle behind it that is near, kNever if none.
+  // Nothing is due in `at` any more. Returns the first later near due cycle, kNever if none.
   Cycle leave_near(Cycle at) {
     u64& word = busy_[at % kSlots / 64];
     const u64 before = word;
@@ -65,8 +66,8 @@ class Wheel {
 
   using Busy = std::array<u64, kSlots / 64>;  // one bit per cycle with due blocks
   static u64 without(u64 word, Cycle at) { return word & std::rotl(~u64{1}, int(at % 64)); }
-  // Nothing is due in `now` any more; `word`: the one of `now`, with its bit or without. The 64
-  // cycles behind it are looked at first.
+  // Nothing is due in `now` any more. `word`: the word of `now`, with or without its bit. The next
+  // 64 cycles are checked first.
   static Cycle next_near(const Busy& busy, Cycle now, u64 word) {
     const unsigned bit = now % 64;
     const u64 behind = busy[(now % kSlots / 64 + 1) % busy.size()];
@@ -74,7 +75,7 @@ class Wheel {
       return now + 1 + lowest_bit(bits);
     return next_in_words(busy, now);
   }
-  // In the rest of the word of `now` nothing is due.
+  // Nothing is due in the rest of the word of `now`.
   static Cycle next_in_words(const Busy& busy, Cycle now) {
     const Cycle from = now - now % 64;
     const unsigned word = now % kSlots / 64;
@@ -89,7 +90,7 @@ class Wheel {
   }
 
   Busy busy_{};
-  Cycle far_from_ = kNever;  // of the first that is far
+  Cycle far_from_ = kNever;  // of the first far wake-up
   std::array<u64, kSlots> due_{};
   std::priority_queue<Far> far_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The HCA as host software and the wire see it, without time: the rules of model/proto called back
+// The HCA as seen by host software and the wire, without time: calls the rules of model/proto back
 // to back. Work takes no time; only advance_to() moves the clock, and timers fire when due.
 #pragma once
 #include <functional>
@@ -22,22 +22,22 @@
 namespace hca::functional {
 using Nanoseconds = u64;
 
-// What the device does to its surroundings. `transmit` must not call back into the device. Ports
+// The interface to the device's surroundings. `transmit` must not call back into the device. Ports
 // count from 1.
 struct Io {
-  // False: what is there cannot be read; the bytes are ones then.
+  // False: the memory cannot be read; the bytes are then all ones.
   std::function<bool(u64 address, std::span<u8> bytes)> read;
   std::function<void(u64 address, std::span<const u8> bytes)> write;
   std::function<void(u32 port, std::span<const u8> frame)> transmit;
-  // Each request that a queue pair has judged; may be left out.
+  // Called for each request that a queue pair has judged; may be empty.
   std::function<void(const proto::RequestVerdict&)> judged = {};
 };
 
 struct Counters {
   u64 bad_doorbells = 0;
-  u64 lost_events = 0;  // without an event queue, or without room in it
+  u64 lost_events = 0;  // no event queue, or no room in it
 };
-// Of a port, one a cause.
+// One per port, a counter for each cause.
 struct PortCounters {
   u64 sent = 0, received = 0;
   u64 unexpected_answers = 0;
@@ -54,11 +54,12 @@ class FunctionalHca {
 
   // A write to the BAR: a doorbell, or a doorbell and its WQE to the push buffer.
   void mmio_write(u32 offset, std::span<const u8> bytes);
-  // A frame from the wire of a port, without FCS. `at_once`: right behind the one before, so that
-  // READs and ATOMICs which that and those before it in the same row asked for are not finished.
+  // A frame from the wire of a port, without FCS. `at_once`: it directly follows the previous
+  // frame, so READs and ATOMICs requested by that frame and earlier ones of the same burst are not
+  // finished.
   void receive(std::span<const u8> frame, u32 port = 1, bool at_once = false);
 
-  // The cable of a port breaks or is mended (T15).
+  // The cable of a port breaks or is repaired (T15).
   void change_cable(u32 port, bool is_broken) {
     raise_of_port(port, device::change_cable(contexts_, port, is_broken));
   }
@@ -67,10 +68,10 @@ class FunctionalHca {
   // When the next timer is due, if one runs.
   std::optional<Nanoseconds> next_timer() const;
   std::optional<Nanoseconds> timer_of(u32 qpn) const;
-  // Moves the clock to `time`; the timers on the way fire in their order.
+  // Moves the clock to `time`; timers up to then fire in order.
   void advance_to(Nanoseconds time);
 
-  // A test may put a queue pair at rest into a state that no command reaches.
+  // For tests: an idle queue pair may be put into a state that no command reaches.
   device::Contexts& contexts() { return contexts_; }
   const Counters& counters() const { return host_counters_; }
   const PortCounters& port_counters(u32 port = 1) const { return port_counters_[port - 1]; }
@@ -83,29 +84,29 @@ class FunctionalHca {
     u32 bytes;
   };
   using Pieces = std::vector<Piece>;
-  // A send WQE as fetched; `status`: why it cannot be executed.
+  // A send WQE as fetched; `status`: the reason why it cannot be executed.
   struct SendWork {
     proto::SendWqe wqe;
     proto::WorkOperands operands;
     proto::AddressHandle address;  // UD
-    proto::Path path;              // the same
+    proto::Path path;              // UD
     u32 bytes;
     Pieces pieces;
     proto::WcStatus status;
-    bool unreadable;  // none is known
+    bool unreadable;  // the WQEs are not known
   };
-  // What a QP has beyond its contexts.
+  // State of a QP beyond its contexts.
   struct Progress {
     u32 posted = 0;                   // send WQEs
-    Nanoseconds due = 0;              // of its timer; 0: none runs
+    Nanoseconds due = 0;              // expiry of its timer; 0: it does not run
     std::vector<proto::Sge> scatter;  // of the receive WQE in use
     u32 received = 0;
-    u64 row = 0;             // of frames that came at once, in which it got its last request
-    u32 reads_finished = 0;  // READs and ATOMICs accepted before that
+    u64 row = 0;             // the burst of frames in which it got its last request
+    u32 reads_finished = 0;  // READs and ATOMICs accepted before that burst
     proto::SavedRequests saved;
     proto::ToldCredits told;
-    std::optional<u32> refused;  // send WQE without packets that waits to fail
-    Nanoseconds next_cnp = 0;    // not before
+    std::optional<u32> refused;  // send WQE without packets that will fail
+    Nanoseconds next_cnp = 0;    // earliest time
     bool congested = false;      // G26.1
   };
 
@@ -120,7 +121,7 @@ class FunctionalHca {
   void notify(u32 cqn);
   device::CqTime time_of(const device::EventRing& cq) const;
   void watch(u32 cqn);
-  std::optional<std::pair<Nanoseconds, u32>> next_cq_timer() const;  // (due, CQN)
+  std::optional<std::pair<Nanoseconds, u32>> next_cq_timer() const;  // (due time, CQN)
   void raise(u32 eqn, const proto::Event& event);
   void raise_of_port(u32 port, proto::PortEvents events);
   void raise(proto::EventType type, u32 object) { raise(proto::kAsyncEq, {type, object}); }
@@ -170,7 +171,7 @@ class FunctionalHca {
     counts_.add(qp, verdict.cause);
     if (io_.judged) io_.judged(verdict);
   }
-  // `sender`: the queue pair of this port that sent it, else kAnyQp.
+  // `sender`: the queue pair of this port that sent the datagram, else kAnyQp.
   void receive_multicast(const proto::ParsedPacket& packet, std::span<const u8> frame, u32 port,
                          u32 sender);
   void turn(const proto::QpConfig& qp, std::span<const u8> frame);
@@ -204,7 +205,7 @@ class FunctionalHca {
   u32 reads_unfinished(u32 qpn);
 
   Nanoseconds now_ = 0;
-  u64 row_ = 0;  // of frames that came at once
+  u64 row_ = 0;  // number of the current burst of frames
   device::Contexts contexts_;
   const device::SentMessages sent_{contexts_};
   const device::CompletionRings cqs_{contexts_};
@@ -213,10 +214,10 @@ class FunctionalHca {
   const device::PortCounts counts_{contexts_};
   std::vector<Progress> progress_;
   std::set<std::pair<Nanoseconds, u32>> timers_;  // (due, QPN)
-  std::map<u32, Nanoseconds> cq_timers_;          // by CQN: of its moderation, if it runs
+  std::map<u32, Nanoseconds> cq_timers_;          // by CQN: its moderation timer, if it runs
   SendWork work_;
-  std::array<u8, 4096 + proto::kMaxHeaderBytes> frame_;          // being built
-  std::array<u8, 4096 + proto::kMaxHeaderBytes + 64> datagram_;  // with its header in front
+  std::array<u8, 4096 + proto::kMaxHeaderBytes> frame_;          // frame under construction
+  std::array<u8, 4096 + proto::kMaxHeaderBytes + 64> datagram_;  // with its header before it
   u16 ip_id_ = 0;
   std::vector<PortCounters> port_counters_;  // from port 1 on
   Counters host_counters_;

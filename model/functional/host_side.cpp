@@ -127,7 +127,7 @@ void FunctionalHca::complete(u32 cqn, const Cqe& cqe) {
   if (due) raise(cq.eqn, {EventType::Completion, cqn});
 }
 
-// What a CQ may have to tell behind a doorbell, a command or its period.
+// Raises a CQ's due events after a doorbell, a command or the end of its period.
 void FunctionalHca::notify(u32 cqn) {
   const device::EventRing* cq = contexts_.find_cq(cqn);
   if (!cq) return void(cq_timers_.erase(cqn));
@@ -179,7 +179,7 @@ void FunctionalHca::enter_error(u32 qpn) {
   flush_receives(qpn);
 }
 
-// G20.2: what is posted completes in posting order, SQ and RQ each on its own.
+// G20.2: posted work requests complete in posting order, SQ and RQ independently.
 void FunctionalHca::flush_sends(u32 qpn) {
   const QpConfig& qp = contexts_.qps[qpn];
   SendState& s = contexts_.send_of(qpn);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The requester: from send WQEs to packets, and what answers and timers make of them.
+// The requester: from send WQEs to packets, and the effects of answers and timers.
 #include <algorithm>
 
 #include "model/functional/functional_hca.h"
@@ -162,7 +162,7 @@ void FunctionalHca::gather(const Pieces& pieces, u32 offset, std::span<u8> to) {
   }
 }
 
-// The payload stands in frame_ behind the room for the headers.
+// The payload lies in frame_ after the room for the headers.
 void FunctionalHca::transmit(const QpConfig& qp, const Path& path, const OpcodeRow& row,
                              const Bth& bth, const ExtHeaders& ext, u32 payload_bytes) {
   write_headers(path, row, bth, ext, payload_bytes, frame_.data(), ip_id_++);
@@ -292,8 +292,8 @@ void FunctionalHca::complete_sent(u32 qpn) {
   raise_if_drained(qpn);
 }
 
-// Class B: the oldest WQE completes with `status`, all behind it are flushed; the receive queue of
-// an unreliable service goes on.
+// Class B: the oldest WQE completes with `status`, all later ones are flushed; the receive queue of
+// an unreliable service continues.
 void FunctionalHca::fail_send(u32 qpn, WcStatus status) {
   const QpConfig& qp = contexts_.qps[qpn];
   SendState& s = contexts_.send_of(qpn);

@@ -65,7 +65,7 @@ void FunctionalHca::notify_congestion(const QpConfig& qp, const ParsedPacket& pa
   transmit(qp, *opcode_row(kCnpOpcode), cnp_bth(qp), {}, 0);
 }
 
-// G29.3: work takes no time, but responses leave behind what came at once.
+// G29.3: work takes no time, but responses leave after the frames that came at once.
 u32 FunctionalHca::reads_unfinished(u32 qpn) {
   Progress& s = progress(qpn);
   const u32 accepted = contexts_.receive_of(qpn).reads_accepted;
@@ -276,7 +276,7 @@ void FunctionalHca::fail_invalidate(u32 qpn, const RequestEffect& effect) {
   enter_error(qpn);
 }
 
-// Classes A and C: the receive WQE in use completes in error, or an event tells; then all is
+// Classes A and C: the receive WQE in use completes in error, or an event is raised; then all is
 // flushed.
 void FunctionalHca::fail_receive(u32 qpn, const ParsedPacket& packet, const RequestVerdict& v) {
   const FailureRow failure = failure_of(v.cause);

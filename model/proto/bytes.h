@@ -53,7 +53,7 @@ inline void store_le8(u8* p, u64 value) { std::memcpy(p, &value, 8); }
 
 constexpr u64 low_mask(unsigned bits) { return bits >= 64 ? ~u64{0} : (u64{1} << bits) - 1; }
 
-// Any field by its place, for those who walk tables at run time: up to 64 bits.
+// Any field by its position, up to 64 bits; for code that walks tables at run time.
 constexpr u64 get_bits(const u8* p, unsigned at, unsigned bits) {
   u64 v = 0;
   for (unsigned b = at; b < at + bits; ++b) v = v << 1 | (p[b / 8] >> (7 - b % 8) & 1);

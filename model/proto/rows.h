@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows of a table whose types differ: what std::tuple would hold, as an aggregate without
-// constructors. Each source reads dozens of such tables, and std::tuple made that half its
-// compile time.
+// Table rows of different types: the function of std::tuple, as an aggregate without constructors.
+// Each source reads dozens of such tables; std::tuple caused half of their compile time.
 #pragma once
 #include <cstddef>
 #include <utility>

@@ -8,9 +8,8 @@
 namespace hca {
 using BlockingTransport = tlm::tlm_blocking_transport_if<>;
 
-// An interface that an initiator may be bound to, whose b_transport is an object of its own as
-// well. A call through virtual bases finds what serves it by three loads, each of which waits for
-// the one before; such an object needs one.
+// An interface for binding whose b_transport is also a separate object. A call through virtual
+// bases needs three dependent loads to find its target; a call through such an object needs one.
 class HasBlockingTransport {
  public:
   virtual BlockingTransport& blocking_transport() = 0;
@@ -18,15 +17,15 @@ class HasBlockingTransport {
  protected:
   ~HasBlockingTransport() = default;
 };
-// What an initiator calls instead of the interface that it is bound to: known from
+// The object that an initiator calls instead of its bound interface; valid from
 // end_of_elaboration() on.
 inline BlockingTransport* shortest_way(BlockingTransport* bound) {
   auto* const direct = dynamic_cast<HasBlockingTransport*>(bound);
   return direct ? &direct->blocking_transport() : bound;
 }
 
-// What an initiator is bound to: b_transport goes to the module with nothing between, all else the
-// way that the utility socket has for it.
+// An initiator's proxy: b_transport goes directly to the module, all else through the utility
+// socket.
 template <class Transport>
 class DirectTransport final : public tlm::tlm_fw_transport_if<>, public HasBlockingTransport {
   class Blocking final : public BlockingTransport {
@@ -61,7 +60,7 @@ class DirectTransport final : public tlm::tlm_fw_transport_if<>, public HasBlock
   tlm::tlm_fw_transport_if<>& rest_;
 };
 
-// tlm_utils::simple_target_socket whose b_transport, known when it is compiled, is called directly.
+// tlm_utils::simple_target_socket with a b_transport known at compile time, called directly.
 template <class Module, void (Module::*kTransport)(tlm::tlm_generic_payload&, sc_core::sc_time&)>
 class DirectTargetSocket : public tlm_utils::simple_target_socket<Module> {
   using Base = tlm_utils::simple_target_socket<Module>;
@@ -85,7 +84,7 @@ class DirectTargetSocket : public tlm_utils::simple_target_socket<Module> {
   DirectTransport<Transport> direct_{Base::get_base_interface()};
 };
 
-// The same of tlm_utils::simple_target_socket_tagged.
+// The same for tlm_utils::simple_target_socket_tagged.
 template <class Module,
           void (Module::*kTransport)(int, tlm::tlm_generic_payload&, sc_core::sc_time&)>
 class DirectTargetSocketTagged : public tlm_utils::simple_target_socket_tagged<Module> {

@@ -28,8 +28,8 @@ struct StandIns;
 }  // namespace hca::blocks
 
 namespace hca {
-// A block of the pipeline in the module hierarchy: its knobs and counters can be read, its place
-// has a name.
+// A block of the pipeline in the module hierarchy. It has a name, and its knobs and counters can be
+// read.
 class BlockModule : public sc_core::sc_module {
  public:
   struct Value {
@@ -42,19 +42,20 @@ class BlockModule : public sc_core::sc_module {
   std::vector<Value> values;
 };
 
-// An RDMA host channel adapter. The clock of the chip is `config.core.clock`, or the
-// nearest one with a period of whole picoseconds.
+// An RDMA host channel adapter. The clock of the chip is `config.core.clock`, or the nearest one
+// with a period of whole picoseconds.
 //
-// mmio_target: the BAR, 64-bit doorbell writes (proto/interface/device.h). Answers at once; the
-// delay says when the write arrives.
+// mmio_target: the BAR, 64-bit doorbell writes (proto/interface/device.h). Returns at once; the
+// delay gives the arrival time of the write.
 //
 // dma_initiator: host memory. One b_transport moves the bytes of one request in the cycle in which
 // it reaches memory; the delay is that cycle's distance from the kernel's time.
 //
-// wire_initiator: frames that leave, one socket a port (`config.core.ports`). The delay is the
-// distance to the first bit; WireExtension may ride along.
+// wire_initiator: outgoing frames, one socket a port (`config.core.ports`). The delay is the
+// distance to the first bit; a WireExtension may be attached.
 //
-// wire_target: frames that arrive, one socket a port. The delay says when the first bit is here.
+// wire_target: incoming frames, one socket a port. The delay is the distance to the arrival of the
+// first bit.
 class Hca : private blocks::Outside, public sc_core::sc_module {
   void mmio(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
   void arrive(int port, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
@@ -69,48 +70,48 @@ class Hca : private blocks::Outside, public sc_core::sc_module {
       std::unique_ptr<blocks::HostTiming> timing, engine::Domain::Options options = {});
   ~Hca() override;
 
-  // Before the simulation begins: other implementations stand in for units of the path.
+  // Replaces units of the path by other implementations. Call it before the simulation begins.
   void replace(const blocks::StandIns& stand_ins);
 
-  // The smallest latency, in cycles, from what the chip does to what it can see of that from
-  // outside: its own egress, the wire's latency and the peer's ingress. The chip runs that far
-  // ahead of the kernel in one activation. Host software that is not a block of `domain()` needs 1,
-  // the default.
+  // Sets the smallest latency, in cycles, from an action of the chip to its earliest visible
+  // reaction from outside: its own egress, the wire's latency and the peer's ingress. The chip runs
+  // that far ahead of the kernel in one activation. Host software that is not a block of `domain()`
+  // needs 1, the default.
   void set_quantum(Cycle cycles) { host_.set_ahead(cycles); }
   Cycle quantum() const { return host_.ahead_cycles(); }
-  // From the cycle in which a packet is handed to the wire to its first bit, and from a first bit
-  // to what it changes.
+  // Egress: cycles from handing a packet to the wire to its first bit. Ingress: from a first bit to
+  // its first effect.
   Cycle egress(unsigned port = 0) const {
     return config_.icrc_unit.latency + config_.port[port].latency;
   }
   Cycle ingress(unsigned port = 0) const { return config_.port[port].latency; }
   unsigned ports() const { return config_.core.ports; }
 
-  // The cable of a port breaks, and the port is Down, or is mended (T15): `delay` from the kernel's
-  // time on. From outside of the simulation, or as what comes by a socket.
+  // The cable of a port breaks, and the port is Down, or it is repaired (T15), at `delay` from the
+  // kernel's time. Call it from outside the simulation, or like a socket call.
   void change_cable(unsigned port, bool is_broken, const sc_core::sc_time& delay);
 
-  // By these all accesses of regions are judged as well, from now on.
+  // From now on all accesses of regions are also judged by these pages.
   void set_host_pages(const blocks::HostPages& pages);
 
-  // For host software that is a block on the chip's clock; add it with add_last(), and wake it with
-  // wake_from_outside() where no block of this chip does.
+  // For host software that is a block on the chip's clock: add it with add_last(), and wake it with
+  // wake_from_outside() if no block of this chip does.
   engine::Domain& domain() { return domain_; }
   engine::ProbeHub& probes();
   const blocks::ChipConfig& config() const { return config_; }
-  // The earliest transport timer; kNever if none runs. A domain that is due later than that, or
-  // never, is idle.
+  // The earliest transport timer; kNever if none runs. If the domain's next due cycle is later, or
+  // never, the chip is idle.
   Cycle next_timer() const;
   Cycle timer_of(u32 qpn) const;
   std::string standstill(u32 qpn, u32 rung) const;
   sc_core::sc_time period() const { return host_.period(); }
-  // From the kernel's time to a cycle of the chip: the delay argument of a transport.
+  // The distance from the kernel's time to a cycle of the chip: the delay argument of a transport.
   sc_core::sc_time delay_to(Cycle at) const { return host_.delay_to(at); }
   u64 activations() const { return host_.activations(); }
   const std::vector<std::unique_ptr<BlockModule>>& blocks() const { return modules_; }
   // Its blocks, with their counters, look-ups and engines: model/blocks/chip.h.
   const blocks::Chip& chip() const { return *chip_; }
-  // A test may put a queue pair at rest into a state that no command reaches.
+  // For tests: an idle queue pair may be put into a state that no command reaches.
   device::Contexts& contexts();
 
  private:
@@ -124,23 +125,23 @@ class Hca : private blocks::Outside, public sc_core::sc_module {
 
   std::unique_ptr<blocks::HostTiming> timing_;
   const std::unique_ptr<blocks::Chip> chip_;
-  const blocks::ChipConfig& config_;  // of the chip
+  const blocks::ChipConfig& config_;  // the chip's
   engine::Domain& domain_;
   DomainHost host_;
   std::vector<std::unique_ptr<BlockModule>> modules_;
-  const std::unique_ptr<blocks::PacketPool> pool_;  // for frames that come without a packet
-  // Side by side what each packet needs.
-  // What the initiators are bound to, from end_of_elaboration() on:
+  const std::unique_ptr<blocks::PacketPool> pool_;  // for frames that arrive without a packet
+  // Members that each packet needs lie side by side.
+  // The bound targets of the initiators, from end_of_elaboration() on:
   alignas(64) BlockingTransport* dma_ = nullptr;
   blocks::PerPort<BlockingTransport*> wires_{};
-  // What frames go to, and how long after their first bit they can change anything:
+  // The receiver of frames, and the delay from their first bit to their earliest effect:
   struct Arrivals {
     blocks::PortReceive* receive = nullptr;
     Cycle ingress = 0;
   };
   blocks::PerPort<Arrivals> arrivals_{};
   WireExtension wire_extension_;
-  // What is set of a payload is in its first line.
+  // The fields of a payload that are set lie in its first cache line.
   alignas(64) tlm::tlm_generic_payload dma_payload_;
   alignas(64) tlm::tlm_generic_payload wire_payload_;
 };

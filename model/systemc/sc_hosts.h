@@ -12,8 +12,8 @@ namespace hca {
 using engine::Cycle;
 using engine::kNever;
 
-// The one process of the kernel that runs the domains of a simulation: one SC_METHOD, one event,
-// however many chips. Times are in units of the kernel's.
+// The one kernel process that runs all domains of a simulation: one SC_METHOD and one event for any
+// number of chips. Times are in the kernel's units.
 class DomainHosts {
  public:
   class Host {
@@ -21,16 +21,16 @@ class DomainHosts {
     Host() = default;
     Host(const Host&) = delete;
     virtual ~Host() = default;
-    // Runs what is due before `reached`, up to the end of its last window.
+    // Runs everything due before `reached`, up to the end of its last window.
     virtual void run(u64 reached) = 0;
-    // Windows may begin by then: sets the end of the last one.
+    // Windows may begin up to this time: sets the end of the last one.
     virtual void set_last(u64 last) = 0;
-    // Where the window of its next cycle begins, not before the kernel's time.
+    // The beginning of the window of its next cycle, not before the kernel's time.
     virtual u64 due_at() const = 0;
     u64 next_at = kNever;  // its next cycle with work
-    u64 last_end = 0;      // of the last window: what is due before is run
-    u64 ahead = 0;         // what is sent to it from outside takes that long at least
-    u64 others_ahead = 0;  // the least of the others
+    u64 last_end = 0;      // end of the last window: everything due before it has run
+    u64 ahead = 0;         // minimum delay of anything sent to it from outside
+    u64 others_ahead = 0;  // the minimum of the others' `ahead`
   };
 
   static std::shared_ptr<DomainHosts> of_simulation() {
@@ -47,19 +47,19 @@ class DomainHosts {
     std::erase(hosts_, &host);
     forget_last();
   }
-  // The windows of a host are others from now on.
+  // The windows of a host have changed.
   void forget_last() { last_ = kNever; }
-  // The kernel's time. It stands still while hosts run.
+  // The kernel's time. It does not advance while hosts run.
   u64 now() const { return running_ ? now_ : sc_core::sc_time_stamp().value(); }
   bool is_running() const { return running_; }
-  // A host that sleeps is due earlier than it was.
+  // A sleeping host is due earlier than before.
   void is_due(const Host& host) {
     if (running_) return;
     if (const u64 at = host.due_at(); at < armed_) arm(at);
   }
-  // sc_start() with its end told: up to there the hosts go back to the kernel only for others.
-  // `quiet`: what the hosts call notifies no event, so that the kernel is asked once whether there
-  // are others, not after each turn of a host.
+  // sc_start() with a known end: up to then the hosts return to the kernel only for other
+  // processes. `quiet`: nothing that the hosts call notifies an event, so the kernel is checked for
+  // other processes once, not after each turn of a host.
   void run_for(const sc_core::sc_time& duration, bool quiet = false) {
     end_ = now() + duration.value();
     quiet_ = quiet;
@@ -74,7 +74,7 @@ class DomainHosts {
     options.spawn_method();
     options.dont_initialize();
     options.set_sensitivity(&hosts->due_);
-    // The process is the kernel's and may be due once more when the hosts are gone.
+    // The process belongs to the kernel and may be due once more after the hosts are destroyed.
     sc_core::sc_spawn(
         [weak = std::weak_ptr(hosts)] {
           if (const auto self = weak.lock()) self->run();
@@ -97,7 +97,7 @@ class DomainHosts {
     running_ = false;
     arm(next);
   }
-  // Windows that begin by then are run now: nothing else happens in the kernel until they begin.
+  // Windows that begin by then run now: nothing else happens in the kernel until they begin.
   u64 last_window() const {
     const u64 at = now();
     if (end_ <= at) return at;
@@ -106,10 +106,10 @@ class DomainHosts {
   }
   struct Slice {
     Host* host = nullptr;
-    u64 others_at = kNever;  // the next cycle of any other
+    u64 others_at = kNever;  // the next cycle of any other host
     explicit operator bool() const { return host; }
-    // When another host may change this one at the earliest: by what it does in its next cycle, or
-    // in answer to what this one does now.
+    // The earliest time at which another host can affect this one: by its next cycle, or by its
+    // reaction to this one's current actions.
     u64 reached_from_others() const {
       const u64 acts = std::min(others_at, host->next_at + host->others_ahead);
       return std::min(acts, kNever - host->ahead) + host->ahead;
@@ -136,7 +136,7 @@ class DomainHosts {
     for (Host* host : hosts_) host->set_last(last);
   }
   [[gnu::cold, gnu::noinline]] void learn_others() {
-    constexpr u64 kAlone = kNever / 2;  // leaves room for a time
+    constexpr u64 kAlone = kNever / 2;  // leaves room to add a time
     const Host* nearest = nullptr;
     u64 second = kAlone;
     for (const Host* host : hosts_) {
@@ -155,18 +155,18 @@ class DomainHosts {
   sc_core::sc_simcontext* simulation_ = sc_core::sc_get_curr_simcontext();
   std::vector<Host*> hosts_;
   u64 armed_ = kNever, end_ = 0, now_ = 0;
-  u64 last_ = kNever;  // when the last window may begin
+  u64 last_ = kNever;  // the latest time at which a window may begin
   bool running_ = false, quiet_ = false;
   sc_core::sc_event due_{"due"};
 };
 
-// sc_start() for whoever looks at nothing before it returns: all that can be seen then is the same,
-// and chips run from packet to packet instead of from event to event of the kernel.
+// sc_start() for a caller that looks at nothing before it returns: the state is then the same, and
+// chips run from packet to packet instead of from kernel event to kernel event.
 inline void run_for(const sc_core::sc_time& duration) {
   DomainHosts::of_simulation()->run_for(duration);
 }
-// The same where nothing that the chips call, memory, wires and software, notifies an event of the
-// kernel meanwhile; one that does is an error.
+// The same if nothing that the chips call (memory, wires and software) notifies an event of the
+// kernel; a notification is an error.
 inline void run_quiet_for(const sc_core::sc_time& duration) {
   DomainHosts::of_simulation()->run_for(duration, true);
 }

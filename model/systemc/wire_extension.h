@@ -7,9 +7,9 @@ struct Packet;
 }
 
 namespace hca {
-// Rides on a frame's generic payload between two HCAs: the receiver may take the packet itself
-// instead of copying its bytes, and then clears the pointer. Whoever does not know it sees the
-// frame as data; a frame that is changed on the way travels without it.
+// Passes a packet with a frame's generic payload between two HCAs: the receiver may take the packet
+// itself instead of copying its bytes, and then clears the pointer. Other modules see the frame as
+// data. A frame that is changed on the way travels without the extension.
 struct WireExtension : tlm::tlm_extension<WireExtension> {
   blocks::Packet* packet = nullptr;
 

@@ -5,27 +5,27 @@
 #include "testbench/calibration/calibration_file.h"
 
 namespace hca::testbench {
-// Runs the model for every point of every curve. Throws std::runtime_error where a run fails.
-// `settings`: "key=value", which win over preset and scenario. `progress` hears the name of each
-// point before it runs.
+// Runs the model for every point of every curve. Throws std::runtime_error if a run fails.
+// `settings`: "key=value", which override preset and scenario. `progress` is called with the name
+// of each point before it runs.
 void calibrate(Calibration& calibration, const std::vector<std::string>& settings,
                const std::function<void(const std::string&)>& progress);
 
-// |model - measured| / measured: its mean over a curve in percent, and the point where it is
-// largest.
+// |model - measured| / measured: its mean over a curve in percent, and the point with the maximum.
 double mean_error(const Curve& curve);
 const CurvePoint& worst_point(const Curve& curve);
 
-// Where a curve bends: of a time the first x with 1.25 times its least value, of a rate that rises
-// the first with 0.8 of its most, of one that falls the last with 0.8 of it. 0: it does not bend.
+// Where a curve bends. For a time: the first x with 1.25 times its minimum. For a rising rate: the
+// first x with 0.8 of its maximum; for a falling rate: the last x with 0.8 of it. 0: it does not
+// bend.
 struct Knees {
   u64 measured, model;
   bool agree() const { return measured <= 2 * model && model <= 2 * measured; }
 };
 Knees knees_of(const Curve& curve);
 
-// Of the pairs of curves with one unit, and the x that both have: how often the measurement puts
-// one above the other by more than 2 %, and how often the model puts it there too.
+// For pairs of curves with one unit, at their common x: how often the measurement puts one above
+// the other by more than 2 %, and how often the model agrees.
 struct Order {
   u32 pairs = 0, kept = 0;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A published measurement, a csv file, and how the model repeats it, the yaml file beside it
-// (vectors/calibration/README.md).
+// A published measurement (a csv file), and its reproduction by the model (the yaml file beside it;
+// vectors/calibration/README.md).
 #pragma once
 #include <array>
 #include <optional>
@@ -11,17 +11,17 @@
 #include "testbench/scenario/scenario_file.h"
 
 namespace hca::testbench {
-// What is read off a run.
+// The figure that is read from a run.
 enum class CurveFigure : u8 {
   LatencyUs,
   MmsgS,
   GbitS,
-  MibS,  // of the whole model
+  MibS,  // for the whole model
   ReadGbitS,
   WriteGbitS,
   ReadNsMedian,
   ReadNsMin,
-  WriteThenReadNs  // of a DMA client
+  WriteThenReadNs  // for a DMA client
 };
 struct CurveFigureRow {
   std::string_view word, unit;
@@ -48,8 +48,8 @@ struct CurvePoint {
 struct Curve {
   std::string column;
   CurveFigure figure{};
-  double wanted = 5;          // percent: the largest mean error that is good
-  std::vector<Setting> sets;  // of this curve alone
+  double wanted = 5;          // percent: the largest acceptable mean error
+  std::vector<Setting> sets;  // only for this curve
   std::vector<CurvePoint> points;
 };
 struct Calibration {
@@ -57,16 +57,17 @@ struct Calibration {
   std::string preset;
   bool is_dma = false;
   std::string x;                    // the first column
-  std::vector<std::string> x_sets;  // keys of the scenario
+  std::vector<std::string> x_sets;  // scenario keys that x sets
   u64 x_divide = 1;
   std::string x_unit;
-  bool one_run = false;  // all points of a curve, one after the other, as perftest -a does
+  // all points of a curve in one run, one after the other, as perftest -a does
+  bool one_run = false;
   std::vector<Setting> scenario;
   std::vector<Curve> curves;
 };
 
 // Reads FOLDER/NAME.csv and FOLDER/NAME.yaml. Throws ScenarioError with file, line and key.
 Calibration read_calibration(const std::string& folder, const std::string& name);
-// The names of the csv files of a folder, sorted. Throws std::runtime_error where it is none.
+// The names of the csv files of a folder, sorted. Throws std::runtime_error if it is not a folder.
 std::vector<std::string> calibrations_in(const std::string& folder);
 }  // namespace hca::testbench

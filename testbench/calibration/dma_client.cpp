@@ -72,7 +72,7 @@ DmaClient::Latency DmaClient::read_latency(u32 bytes) {
       [&](tlm_::PcieLink& link, Cycle at) { return link.read(at, 0, bytes).last + staging; });
 }
 
-// The read leaves behind the write, and reaches memory behind it.
+// The read leaves and reaches memory after the write.
 double DmaClient::write_then_read(u32 bytes) {
   const Cycle issue = cycles(client_.write_issue), staging = cycles(client_.staging * bytes / 1024);
   return latency_of([&](tlm_::PcieLink& link, Cycle at) {

@@ -6,8 +6,8 @@ namespace hca::cli {
 // Exit codes of every subcommand.
 enum ExitCode : int { kSucceeded = 0, kCheckFailed = 1, kBadInput = 2 };
 
-// Each command adds its options and, when chosen, leaves its exit code in `exit_code`. One file
-// each, of that name; main.cpp has the table of all.
+// Each function adds the options of its command; when the command is chosen, it stores its exit
+// code in `exit_code`. One file each, of that name; main.cpp has the table of all.
 void add_calibrate(CLI::App& command, int& exit_code);
 void add_compare(CLI::App& command, int& exit_code);
 void add_config(CLI::App& command, int& exit_code);

@@ -76,7 +76,7 @@ int sc_main(int argc, char** argv) {
     std::fprintf(stderr, "hca: %s\n", error.what());
     return hca::cli::kBadInput;
   }
-  // What was asked for is done only when it could be written.
+  // The command succeeded only if its output could be written.
   if (std::fflush(stdout) != 0 || std::ferror(stdout)) {
     std::fprintf(stderr, "hca: the output could not be written\n");
     return hca::cli::kBadInput;

@@ -50,8 +50,8 @@ bool run_script(const std::string& part) {
   int status = 0;
   return child > 0 && waitpid(child, &status, 0) == child && status == 0;
 }
-// What was missing showed only behind input that cannot be read again, such as a scenario in a
-// pipe.
+// The missing part was detected only after reading input that cannot be read again, such as a
+// scenario in a pipe.
 bool has_read_its_input(const testbench::MissingPart& missing) {
   struct stat input {};
   const bool is_command = missing.asked_for.starts_with("hca ");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of the program that a build may leave out, and what builds them when they are first used.
+// Optional parts of the program, built on first use.
 #pragma once
 #include <CLI/CLI.hpp>
 #include <string>
@@ -7,12 +7,12 @@
 #include "testbench/text/missing_part.h"
 
 namespace hca::cli {
-// In the place of add_<command>(): whatever stands behind the command is left to the program with
-// the part.
+// Replaces add_<command>() in a build without the part: the arguments after the command are passed
+// to the program with the part.
 void leave_to_part(CLI::App& command, const std::string& part);
-// Says so in one line, builds the part in the folder that this program was built in, and starts it
-// again with the same arguments. It comes back, with an exit code, only when that cannot be done.
+// Announces the build in one line, builds the part in the build folder of this program, and starts
+// the program again with the same arguments. Returns only on failure, with an exit code.
 int build_and_start_again(const testbench::MissingPart& missing, char** arguments);
-// Throws MissingPart("page") if this build has no page of a report and none was tried to be built.
+// Throws MissingPart("page") if this build lacks the report page and has not tried to build it.
 void want_page(std::string_view page);
 }  // namespace hca::cli

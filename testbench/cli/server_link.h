@@ -5,10 +5,10 @@
 #include "testbench/programs/server/packet_socket.h"
 
 namespace hca::cli {
-// What this process asks an `hca serve`.
+// Requests of this process to an `hca serve`.
 class ServerLink {
  public:
-  // One that does not serve yet has so many seconds. Throws std::runtime_error.
+  // Waits this many seconds for a server that is not ready yet. Throws std::runtime_error.
   ServerLink(const std::string& socket, double seconds = 0);
   attach::Reply ask(attach::Verb verb, u64 cookie = 0) const;
   attach::Reply ask(const attach::Request& request) const;

@@ -11,7 +11,7 @@
 #include "testbench/cm/states.h"
 
 namespace hca::cm {
-// Where a datagram comes from or goes to: of native InfiniBand the LID, else the GID.
+// The source or destination of a datagram: the LID in native InfiniBand, else the GID.
 struct Place {
   u16 lid = 0;
   std::array<u8, 16> gid{};
@@ -19,40 +19,40 @@ struct Place {
 };
 
 struct Settings {
-  u8 response_timeout = 20;  // 4.096 us * 2^this for an answer
-  u8 retries = 15;           // of a message without an answer
-  u8 quiet = 15;  // 4.096 us * 2^this: messages of a connection that has ended are on the way
+  u8 response_timeout = 20;  // 4.096 us * 2^this: time limit of an answer
+  u8 retries = 15;           // for a message without an answer
+  u8 quiet = 15;  // 4.096 us * 2^this: after a connection ends, its messages may still be in flight
 };
 
 class Connection;
 class Owner;
-// Who takes a new request; nullptr: nobody, and why.
+// The owner of a new request; nullptr: nobody takes it, and the reason.
 struct Listener {
   Owner* owner = nullptr;
   proto::RejectReason reason = proto::RejectReason::InvalidServiceId;
 };
-// Whose connection it is.
+// The owner of a connection.
 class Owner {
  public:
   virtual ~Owner() = default;
-  // `mad`: what came, if anything did.
+  // `mad`: the received message, if there is one.
   virtual void told(Connection& connection, Tell tell, const Mad* mad) = 0;
-  virtual void ended(Connection& connection) = 0;  // it is gone when this returns
+  virtual void ended(Connection& connection) = 0;  // the connection is destroyed on return
 };
 
-// One side of a connection, or of a service ID's resolution.
+// One side of a connection, or of a service ID resolution.
 class Connection {
  public:
   State state() const { return state_; }
-  bool is_active() const { return active_; }  // the request is of this side
-  // The request and, of a connection, what answered it; nothing: it has not gone or come yet.
+  bool is_active() const { return active_; }  // this side sent the request
+  // The request and, for a connection, its answer; empty if not yet sent or received.
   const std::optional<Mad>& request() const { return request_; }
   const std::optional<Mad>& reply() const { return reply_; }
 
  private:
   friend class Agent;
   State state_ = State::Idle;
-  Owner* owner_ = nullptr;  // nullptr: the program wants no more of it
+  Owner* owner_ = nullptr;  // nullptr: the program has dropped it
   bool active_ = false;
   Place peer_;
   u32 local_ = 0, remote_ = 0;  // communication IDs, or the request's ID
@@ -63,7 +63,7 @@ class Connection {
   u64 due_ = ~u64{0};          // ps
 };
 
-// Communication management of a port: connections, and the datagrams that make and end them.
+// Connection management of a port: connections, and the datagrams that establish and end them.
 class Agent {
  public:
   static constexpr u64 kNever = ~u64{0};
@@ -71,16 +71,16 @@ class Agent {
     std::function<void(const Mad&, const Place&)> send;
     std::function<u64()> now;  // ps
     std::function<Listener(const Mad&)> find_listener;
-    std::function<u64()> patience;  // ps: for so long a request waits for somebody who listens
+    std::function<u64()> patience;  // ps: how long a request waits for a listener
   };
-  // `first_id`: of its communication IDs.
+  // `first_id`: the first of its communication IDs.
   Agent(const Settings& settings, Ways ways, u32 first_id = 1)
       : settings_(settings), ways_(std::move(ways)), next_id_(first_id) {}
 
-  // ---- Of a program. False: the state of the connection does not allow that.
-  // `request`: a REQ or SIDR_REQ; IDs and timeouts are written here.
+  // ---- Calls by a program. False: the state of the connection does not allow the call.
+  // `request`: a REQ or SIDR_REQ; IDs and timeouts are filled in here.
   Connection& connect(Owner& owner, Mad request, const Place& peer);
-  // `reply`: a REP or SIDR_REP; of what is refused a REJ or SIDR_REP. IDs are written here.
+  // `reply`: a REP or SIDR_REP, or to refuse a REJ or SIDR_REP. IDs are filled in here.
   bool accept(Connection& connection, Mad reply);
   bool refuse(Connection& connection, Mad reply);
   bool confirm(Connection& connection) { return step(connection, Event::Confirm); }
@@ -88,11 +88,11 @@ class Agent {
   bool disconnect(Connection& connection) { return step(connection, Event::Disconnect); }
   void leave(Connection& connection);
 
-  // ---- Of the port and of time.
+  // ---- Calls by the port and by time.
   void receive(const Mad& mad, const Place& from);
   u64 due() const;    // ps; kNever: it waits for nothing
-  void expire();      // what is due now
-  void look_again();  // somebody listens who has not
+  void expire();      // handles what is due now
+  void look_again();  // there is a new listener
   std::size_t connections() const { return connections_.size(); }
 
  private:

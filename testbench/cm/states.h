@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The states of a connection and what each event does in them (12.9.5 to 12.9.8, 12.11.2), as one
-// table. What has no row is not answered and changes nothing.
+// The states of a connection and the effect of each event (12.9.5 to 12.9.8, 12.11.2), as one
+// table. A pair without a row is not answered and changes nothing.
 #pragma once
 #include <array>
 #include <optional>
@@ -8,7 +8,7 @@
 #include "model/proto/types.h"
 
 namespace hca::cm {
-// "Mra" states: the peer, or this side, has said that its answer takes longer.
+// "Mra" states: the peer, or this side, has announced that its answer takes longer.
 enum class State : u8 {
   Idle,
   ReqSent,
@@ -23,15 +23,15 @@ enum class State : u8 {
   DreqSent,
   DreqReceived,
   TimeWait,
-  Refused,  // by this side: a REQ that comes again is refused again
+  Refused,  // by this side: a repeated REQ is refused again
   SidrReqSent,
   SidrReqReceived,
   SidrAnswered,
   Ended
 };
 enum class Event : u8 {
-  // of the program: its message goes; Resolve: a SIDR_REQ; Confirm: a REP is taken; Notify: data
-  // have come
+  // by the program. Its message is sent; Resolve: a SIDR_REQ; Confirm: a REP is taken; Notify: data
+  // have arrived
   Connect,
   Resolve,
   Accept,
@@ -39,8 +39,8 @@ enum class Event : u8 {
   Confirm,
   Notify,
   Disconnect,
-  Leave,  // it wants no more of it
-  // a message comes
+  Leave,  // the program drops the connection
+  // a message arrives
   Req,
   Mra,
   Rej,
@@ -50,14 +50,14 @@ enum class Event : u8 {
   Drep,
   SidrReq,
   SidrRep,
-  // time: nothing came; nothing came, and the message was repeated often enough
+  // by time: no answer; no answer after enough repetitions
   Timeout,
   Exhausted
 };
-// Given: what the program has given; Again: what went last; of a service ID's resolution a REJ is a
-// SIDR_REP.
+// Given: the message from the program; Again: the last message; in a service ID resolution a REJ is
+// sent as a SIDR_REP.
 enum class Send : u8 { Nothing, Given, Again, Mra, Rtu, Dreq, Drep, RejTimeout, RejConsumer };
-// What the program hears of it.
+// The event that the program gets.
 enum class Tell : u8 {
   Nothing,
   Request,
@@ -66,7 +66,7 @@ enum class Tell : u8 {
   Refused,
   Disconnected,
   Unreachable,
-  Answered,  // of service ID resolution
+  Answered,  // service ID resolution is answered
   TimeWaitExit
 };
 
@@ -79,7 +79,7 @@ constexpr bool is_in(State state, States states) { return (states >> unsigned(st
 struct Row {
   States states;
   Event event;
-  std::optional<State> next;  // none: the same
+  std::optional<State> next;  // empty: unchanged
   Send send = Send::Nothing;
   Tell tell = Tell::Nothing;
 };
@@ -153,7 +153,7 @@ constexpr const Row* find_row(State state, Event event) {
   return nullptr;
 }
 
-// What a state waits for, at the longest.
+// What a state waits for, with a time limit.
 enum class Wait : u8 { Nothing, Answer, LateAnswer, Quiet };
 constexpr Wait wait_of(State state) {
   if (is_in(state, in(ReqSent, RepSent, DreqSent, SidrReqSent))) return Wait::Answer;

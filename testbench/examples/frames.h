@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames whose CRCs are known from elsewhere: the InfiniBand specification's sample (ICRC), a CNP
-// of real hardware, and one of IPv6, computed bit by bit.
+// Frames with CRCs from other sources: the InfiniBand specification's sample (ICRC), a CNP of real
+// hardware, and an IPv6 frame computed bit by bit.
 #pragma once
 #include <string_view>
 #include <vector>
@@ -21,7 +21,7 @@ inline Bytes hex(std::string_view text) {
 }
 struct Known {
   hca::proto::Framing framing;
-  Bytes frame, crcs;  // up to the ICRC; the ICRC and, in native framings, the VCRC
+  Bytes frame, crcs;  // frame up to the ICRC; crcs: the ICRC and, in native framings, the VCRC
 };
 inline std::vector<Known> known_frames() {
   using hca::proto::Framing;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A host of a user's platform: memory, PCIe link and HCA, and just enough of a driver to connect
-// one queue pair.
+// A host of a user's platform: memory, PCIe link and HCA, and a minimal driver that connects one
+// queue pair.
 #pragma once
 #include <model/proto/interface/commands.h>
 #include <model/proto/memory/key.h>
@@ -34,7 +34,7 @@ class Host : public sc_core::sc_module {
     hca.dma_initiator.bind(target.dma_target);
   }
 
-  // Everything up to a queue pair in RTS that sends to the host with number `peer`.
+  // All steps up to a queue pair in RTS that sends to the host with number `peer`.
   void connect(u8 peer) {
     PortAttributes port{};
     port.framing = u8(Framing::RoceV2Ip4), port.mtu = 4096;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// rtl/icrc/icrc.sv as a SystemC module with pins, between a producer and a checker of the user's
-// own.
+// rtl/icrc/icrc.sv as a SystemC module with pins, between a user's producer and checker.
 //
-// In a cycle: the block's outputs stand after the rising edge, the producer drives at the falling
-// edge, both are sampled at the next rising edge.
+// In a cycle: the block's outputs are valid after the rising edge, the producer drives at the
+// falling edge, both are sampled at the next rising edge.
 #include <systemc>
 
 #include <algorithm>

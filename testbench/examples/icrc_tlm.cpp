@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// rtl/icrc/icrc.sv behind a TLM-2.0 target socket: a payload's data are a frame with room for the
-// CRCs behind it, the address is its framing. When b_transport returns the CRCs are in, and the
-// delay has grown by the cycles that the RTL took.
+// rtl/icrc/icrc.sv with a TLM-2.0 target socket: a payload's data are a frame with room for the
+// CRCs at its end, the address is its framing. When b_transport returns, the CRCs are inserted and
+// the delay has grown by the cycles of the RTL.
 #include <tlm_utils/simple_initiator_socket.h>
 #include <tlm_utils/simple_target_socket.h>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A capture file, pcap or pcapng: it is refused in words, or each of its first frames can be told.
+// A capture file, pcap or pcapng: it is refused with a message, or its first frames can be
+// described.
 #include <sys/mman.h>
 #include <unistd.h>
 #include <nlohmann/json.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as text with packets: frames, or a line that is not understood; and each frame of it
-// opened as whatever it may begin with.
+// Any bytes as text with packets: they give frames, or a line that is refused. Each frame is opened
+// under every layer with which it may begin.
 #include <nlohmann/json.hpp>
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the functions on frames by themselves are given, checked.
+// Checks the arguments of the functions on single frames.
 #pragma once
 #include <span>
 #include <string>
@@ -8,14 +8,14 @@
 #include "model/proto/wire/packet.h"
 
 namespace hca::testbench {
-// Empty: they are a frame. Else the value and what is allowed.
+// Empty: the arguments are a frame. Otherwise the value and the allowed ones.
 std::string wrong_frame(u32 bytes, u32 link);
 
-// "BTH.PSN" by the tables.
+// Looks up a field such as "BTH.PSN" in the tables.
 struct FieldName {
   const proto::HeaderInfo* header = nullptr;
   const proto::FieldInfo* field = nullptr;
-  std::string wrong{};  // what is, and what is allowed
+  std::string wrong{};  // the given and the allowed names
 };
 FieldName field_name(std::string_view name);
 }  // namespace hca::testbench

@@ -8,8 +8,7 @@
 #include "testbench/vectors/host.h"
 
 namespace hca::testbench {
-// The device and the host behind an hca_golden. What is refused throws std::runtime_error with its
-// words.
+// The device and the host of an hca_golden. A refusal throws std::runtime_error with the message.
 class GoldenContext {
  public:
   explicit GoldenContext(const std::string& setup);
@@ -18,7 +17,7 @@ class GoldenContext {
   Frame build(const std::string& packet);
   std::vector<FieldDifference> compare(const std::string& packet, std::span<const u8> frame);
   std::vector<u8> encode(const std::string& structure, const std::string& fields) const;
-  // What became of the frame, as JSON.
+  // The result for the frame, as JSON.
   std::string receive(std::span<const u8> frame, u32 port);
   std::optional<Frame> sent();
   std::optional<std::string> completion();  // JSON
@@ -28,7 +27,7 @@ class GoldenContext {
   std::vector<u8> memory(const std::string& region, u64 at, u32 count);
 
  private:
-  // The document outlives the JsonAt that look into it.
+  // The document must outlive the JsonAt objects that refer to it.
   struct Text {
     nlohmann::json document;
     JsonAt at() const { return JsonAt(document); }

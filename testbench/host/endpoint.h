@@ -6,9 +6,9 @@
 #include "testbench/host/verbs.h"
 
 namespace hca::testbench {
-// One end of a connection, ready to send: what a program works with.
+// One end of a connection, ready to send: the object that a program works with.
 struct Endpoint {
-  unsigned node = 0;               // where it is
+  unsigned node = 0;               // its host
   const Endpoint* peer = nullptr;  // the other end
   VerbsContext* verbs = nullptr;
   HostCpu* cpu = nullptr;
@@ -18,13 +18,13 @@ struct Endpoint {
   std::vector<Qp*> qps;
   Cq *send_cq = nullptr, *recv_cq = nullptr;
   Srq* srq = nullptr;  // nullptr: each queue pair has its own receive queue
-  Mr send_mr;          // what is sent
-  Mr recv_mr;          // where WRITEs go, then the receive buffers
-  Mr fetch_mr;         // what the peer READs, where READs and ATOMICs return, what ATOMICs change
+  Mr send_mr;          // data to send
+  Mr recv_mr;          // target of WRITEs, then the receive buffers
+  Mr fetch_mr;         // data that the peer READs, results of READs and ATOMICs, targets of ATOMICs
   Mr peer_recv, peer_fetch;
-  Mr taken_mr, peer_taken;                    // whose key each SEND with Invalidate names
-  CompChannel* events = nullptr;              // of both CQs; none: programs poll
-  std::vector<proto::AddressHandle> to_peer;  // UD: of each queue pair
-  tlm_::HostMemory* peer_memory = nullptr;    // for patterns and checks alone
+  Mr taken_mr, peer_taken;                    // the keys that SENDs with Invalidate name
+  CompChannel* events = nullptr;              // of both CQs; nullptr: programs poll
+  std::vector<proto::AddressHandle> to_peer;  // UD: one per queue pair
+  tlm_::HostMemory* peer_memory = nullptr;    // only for patterns and checks
 };
 }  // namespace hca::testbench

@@ -25,12 +25,12 @@ class FunctionalDevice : public ReplayDevice {
     const InDevice inside;
     hca_.change_cable(port, is_broken);
   }
-  void run() override { at_once_ = false; }  // work takes no time: it is done
+  void run() override { at_once_ = false; }  // work takes no time: it is already done
   std::vector<Frame> take_frames() override {
     sent_ports_.clear();
     return std::exchange(sent_, {});
   }
-  // Of the frames that take_frames() will give.
+  // Ports of the frames that take_frames() will return.
   const std::vector<u32>& sent_ports() const { return sent_ports_; }
   std::optional<u64> next_timer() override { return hca_.next_timer(); }
   std::optional<u64> timer_of(u32 qpn) override { return hca_.timer_of(qpn); }
@@ -51,7 +51,7 @@ class FunctionalDevice : public ReplayDevice {
  private:
   DeviceOptions options_;
   Judged judged_;
-  bool at_once_ = false;  // the next frame comes right behind the one before
+  bool at_once_ = false;  // the next frame directly follows the previous one
   tlm_::HostMemory memory_{options_.pages};
   std::vector<Frame> sent_;
   std::vector<u32> sent_ports_;
@@ -66,7 +66,7 @@ class FunctionalDevice : public ReplayDevice {
          return readable;
        },
        [this](u64 address, std::span<const u8> from) {
-         // What no memory is there for is lost, as on a bus.
+         // A write to an address without memory is lost, as on a bus.
          if (tlm_::HostMemory::holds(address, from.size()))
            memory_.write(address, from.data(), from.size());
        },

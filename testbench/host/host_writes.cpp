@@ -30,7 +30,7 @@ Cycle HostWrites::paid_by(HostCpu* core, Cycle now, u32 offset, std::size_t byte
   return in_order(core, lines && push_line_ ? combine(*core, at, lines) : at);
 }
 
-// Not in front of what came before it.
+// Not before earlier writes of the same core.
 Cycle HostWrites::in_order(HostCpu* core, Cycle leaves) {
   const std::size_t place = core ? core->number + 1 : 0;
   if (place >= last_leaves_.size()) last_leaves_.resize(place + 1);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deliberate mistakes are the device's: whoever builds and judges packets around it makes none.
+// Deliberate mistakes belong to the device: code that builds and judges packets around it makes
+// none.
 #pragma once
 #include <utility>
 
 namespace hca::testbench {
 #ifdef HCA_MUTANTS
-// While it lives, mistakes may be made.
+// Mistakes are enabled during its lifetime.
 class InDevice {
  public:
   InDevice() : before_(std::exchange(now_, true)) {}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a replay needs of a model of the HCA: host memory, MMIO, frames, and time that passes only
-// when asked.
+// The interface of an HCA model for a replay: host memory, MMIO, frames, and time that passes only
+// on request.
 #pragma once
 #include <memory>
 #include <optional>
@@ -26,23 +26,23 @@ class ReplayDevice {
   virtual void mmio_write(u32 offset, std::span<const u8> bytes) = 0;
   void inject(std::span<const u8> frame) { inject(frame, 1); }
   virtual void inject(std::span<const u8> frame, u32 port) = 0;  // port: from 1 on
-  // The cable of a port breaks or is mended.
+  // The cable of a port breaks or is repaired.
   virtual void change_cable(bool is_broken, u32 port) = 0;
-  // Works until nothing is left to do but to wait for timers.
+  // Runs until only timers are left.
   virtual void run() = 0;
   // The frames sent since the last call, of all ports.
   virtual std::vector<Frame> take_frames() = 0;
-  // When the next timer fires, when that of a queue pair does, and what time it is, in ns.
+  // When the next timer fires, when the timer of a queue pair fires, and the current time, in ns.
   virtual std::optional<u64> next_timer() = 0;
   virtual std::optional<u64> timer_of(u32 qpn) = 0;
   virtual u64 now() = 0;
-  // Lets time pass to the next timer, which fires.
+  // Advances time to the next timer, which fires.
   virtual void advance_to_next_timer() = 0;
-  // Lets time pass; the timers on the way fire.
+  // Advances time; the timers up to then fire.
   virtual void advance(u64 nanoseconds) = 0;
-  // Of its objects. A vector puts queue pairs at rest into states that no command reaches.
+  // The device's objects. A vector may put idle queue pairs into states that no command reaches.
   virtual device::Contexts& contexts() = 0;
-  // Whether a payload may be written before its packet is known good.
+  // True if a payload may be written before its packet is known good.
   virtual bool cuts_through() const { return false; }
 };
 
@@ -52,7 +52,7 @@ struct DeviceOptions {
   bool cut_through = false;  // of the cycle model
   device::ObjectLimits limits;
   RtlChoice rtl;                     // in the path of the cycle model
-  tlm_::PageStore* pages = nullptr;  // of its host memory, if many devices follow each other
+  tlm_::PageStore* pages = nullptr;  // for its host memory, if many devices follow each other
 };
 
 // A runner that captures can be replayed on.
@@ -62,7 +62,7 @@ struct ReplayRunner {
   bool cut_through = false;
   RtlChoice rtl{};
 };
-// What a runner wants beside what its input asks for.
+// The options that a runner adds to those of its input.
 inline DeviceOptions options_for(const ReplayRunner& runner, DeviceOptions options = {}) {
   options.cut_through = runner.cut_through, options.rtl = runner.rtl;
   return options;

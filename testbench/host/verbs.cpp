@@ -119,7 +119,7 @@ u32 VerbsContext::number_of(const Pd* pd) {
   return own_pd_ ? own_pd_->number : 0;
 }
 
-// Twice the entries asked for: the HCA hears of the consumer index only now and then.
+// Twice the requested entries: the consumer index is sent to the HCA only now and then.
 Cq* VerbsContext::create_cq(u32 cqe, const CompChannel* channel) {
   Cq cq;
   cq.cqn = next_cqn_;

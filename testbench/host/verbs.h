@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host software's view of an HCA, with the names and meanings of libibverbs: it writes WQEs into
-// rings in host memory, rings doorbells and reads CQEs. It reaches the HCA by MMIO writes and host
-// memory alone, so any model of the device interface can stand behind it.
+// Host software's view of an HCA, with the names and meanings of libibverbs. It writes WQEs into
+// rings in host memory, rings doorbells and reads CQEs. It only uses MMIO writes and host memory,
+// so it works with any model of the device interface.
 #pragma once
 #include <deque>
 #include <functional>
@@ -17,7 +17,7 @@
 #include "tlm/host_memory/host_memory.h"
 
 namespace hca::testbench {
-constexpr u32 kFirstUserQpn = 16;  // in front of it are those of management and well-known ones
+constexpr u32 kFirstUserQpn = 16;  // lower numbers are for management and well-known queue pairs
 struct Pd {
   u32 number = 0;
 };
@@ -27,21 +27,21 @@ struct Mr {
   u32 lkey = 0, rkey = 0;
 };
 
-// A memory window. Of type 2 the R_Key is what it was last bound with, as far as software knows.
+// A memory window. For type 2 the R_Key is that of the last bind, as known to software.
 struct Mw {
   u32 rkey = 0;
   proto::KeyKind type{};
 };
-// ibv_mw_bind_info, and what REG_MR makes of a region.
+// ibv_mw_bind_info, or the parameters of REG_MR for a region.
 struct MemoryInfo {
   u64 addr = 0, length = 0;
-  u32 lkey = 0;  // of the region that a window is bound to
+  u32 lkey = 0;  // of the region to which a window is bound
   proto::Rights access = 0;
   u64 physical = 0;
   u8 log_page = 0;
 };
 
-// An event queue and its interrupt vector, which writes to a word of host memory.
+// An event queue and its interrupt vector, which writes a word of host memory.
 struct CompChannel {
   u32 eqn = 0;
   u8 log_entries = 0;
@@ -55,8 +55,8 @@ struct Cq {
   u32 cqn = 0;
   u8 log_entries = 0;
   u64 address = 0;
-  u32 consumer = 0, reported = 0;  // reported: what the HCA was told last
-  proto::Arm armed{};              // as far as software knows
+  u32 consumer = 0, reported = 0;  // reported: last value sent to the HCA
+  proto::Arm armed{};              // as known to software
   bool destroyed = false;
   u32 entries() const { return u32{1} << log_entries; }
 };
@@ -92,24 +92,24 @@ struct QpInitAttr {
   Cq* send_cq = nullptr;
   Cq* recv_cq = nullptr;
   const Pd* pd = nullptr;  // nullptr: the context's own
-  Srq* srq = nullptr;      // in the place of a receive queue
+  Srq* srq = nullptr;      // instead of a receive queue
   u32 max_send_wr = 128, max_recv_wr = 128;
   u32 max_send_sge = 1, max_recv_sge = 1;
   u32 max_inline_data = 0;
   bool sq_sig_all = false;
   bool privileged = false;   // SGEs may have L_Key 0 and physical addresses
-  bool blocks_self = false;  // no copy of what it sends to a group itself
+  bool blocks_self = false;  // receives no copy of its own multicast datagrams
 };
 
 struct Qp {
   u32 qpn = 0;
-  proto::QpState state = proto::QpState::Reset;  // as far as software knows
+  proto::QpState state = proto::QpState::Reset;  // as known to software
   QpInitAttr cap;
   u8 sq_log_stride = 6, rq_log_stride = 5;
   u64 sq_address = 0, rq_address = 0;
   u32 sq_posted = 0, sq_completed = 0, rq_posted = 0, rq_completed = 0;
   std::vector<u64> send_ids, recv_ids;  // wr_id by slot
-  u16 last_event_code = 0;              // AEQ-10; that of SQ_DRAINED is not kept
+  u16 last_event_code = 0;              // AEQ-10; the code of SQ_DRAINED is not kept
 };
 
 struct SgeList {
@@ -130,10 +130,10 @@ struct SendWr {
   u64 remote_addr = 0;
   u32 rkey = 0;
   u64 compare_add = 0, swap = 0;   // ATOMICs
-  proto::WorkOperands operands{};  // those that have no argument here
+  proto::WorkOperands operands{};  // operands that have no argument here
   MemoryInfo memory{};             // BIND_MW, REG_MR; rkey: the new key
   proto::AddressHandle ah{};       // UD
-  bool push = false;               // the WQE goes with its doorbell; only the last of a list
+  bool push = false;               // the WQE is pushed with its doorbell; only the last of a list
 };
 struct RecvWr {
   u64 wr_id = 0;
@@ -156,11 +156,11 @@ struct AsyncEvent {
   u32 element = 0;
   proto::EventPart part{};  // by its source (T17)
   u16 code = 0, wqe_index = 0;
-  bool events_lost = false;  // in front of it
-  u64 context = 0;           // as its object was made with
+  bool events_lost = false;  // events before this one were lost
+  u64 context = 0;           // set when the object was created
 };
 
-// What software does about an asynchronous event; what is left out does nothing.
+// Software's reactions to asynchronous events; an empty one does nothing.
 struct AsyncCallbacks {
   std::function<void(Qp&, const AsyncEvent&)> qp;
   std::function<void(Cq&, const AsyncEvent&)> cq;
@@ -192,12 +192,12 @@ constexpr Error error_of(proto::CommandStatus status) {
 
 class VerbsContext {
  public:
-  // Where a user page's writes go; offsets are those of proto::BarOffset.
+  // The target of writes to a user page; offsets are those of proto::BarOffset.
   using MmioWrite = std::function<void(u32 offset, std::span<const u8> data)>;
   // Lets the device work; false: it has nothing more to do.
   using Step = std::function<bool()>;
 
-  // All that it allocates lies at `base` and behind.
+  // Allocates all its memory from `base` on.
   VerbsContext(tlm_::HostMemory& memory, MmioWrite mmio_write, u64 base = u64{1} << 20);
   VerbsContext(const VerbsContext&) = delete;
 
@@ -207,9 +207,9 @@ class VerbsContext {
   u64 context_memory() const { return context_memory_; }  // 0: it was not given
   tlm_::HostMemory& memory() { return memory_; }
 
-  // Commands are asynchronous: started by a doorbell, done when the HCA says so in the block. The
-  // functions below wait with `step`; a device that stops before it is done throws
-  // std::runtime_error.
+  // Commands are asynchronous: started by a doorbell, done when the HCA sets a flag in the block.
+  // The functions below wait with `step`. If the device stops before the command is done, they
+  // throw std::runtime_error.
   struct Command {
     u64 block = 0;
   };
@@ -219,7 +219,7 @@ class VerbsContext {
   bool done(Command command) const;
   proto::CommandStatus status(Command command) const;
   void set_step(Step step) { step_ = std::move(step); }
-  // Where command blocks lie: all of them.
+  // The memory of all command blocks.
   static constexpr u32 kCommandSlots = 16;
   static constexpr u64 kCommandBlockBytes = u64{kCommandSlots} * proto::kCommandBytes;
   u64 command_blocks() const { return command_blocks_; }
@@ -231,28 +231,28 @@ class VerbsContext {
   Error dealloc_pd(const Pd& pd);
   Cq* create_cq(u32 cqe, const CompChannel* channel = nullptr);
   proto::QueueAttributes query_cq(const Cq& cq);
-  // ibv_resize_cq: room for `cqe` CQEs (CQ-20). Invalid: more than that are not taken, or it
+  // ibv_resize_cq: room for `cqe` CQEs (CQ-20). Invalid: more unread CQEs than that, or the CQ
   // overflowed.
   Error resize_cq(Cq& cq, u32 cqe);
-  // ibv_modify_cq. Invalid: a count of more CQEs than the CQ has entries.
+  // ibv_modify_cq. Invalid: the count is larger than the CQ.
   Error modify_cq(const Cq& cq, const ModerateCq& moderate);
   Error destroy_cq(Cq& cq);
-  // `key`: the one to use for both L_Key and R_Key; 0: chosen. `pd`: nullptr: the context's own.
+  // `key`: used for both L_Key and R_Key; 0: chosen here. `pd`: nullptr: the context's own.
   Mr reg_mr(u64 addr, u64 length, proto::Rights access, u32 key = 0, const Pd* pd = nullptr);
-  // By a list of page addresses in host memory; `addr` is the first byte of the first page.
+  // With a list of page addresses in host memory; `addr` is the first byte of the first page.
   Mr reg_mr_pages(u64 addr, u64 length, proto::Rights access, std::span<const u64> pages,
                   u8 log_page);
-  // A region for fast register.
+  // A region for fast registration.
   Mr alloc_mr(u32 key = 0, const Pd* pd = nullptr);
   Error rereg_mr(Mr& mr, u64 addr, u64 length, proto::Rights access, const Pd* pd = nullptr);
   proto::MrAttributes query_mr(const Mr& mr);
   Mw alloc_mw(proto::KeyKind type, u32 key = 0, const Pd* pd = nullptr);
-  // Type 1; no length: unbound.
+  // Type 1; zero length: unbind.
   Error bind_mw(Mw& mw, const MemoryInfo& memory);
   proto::MwAttributes query_mw(const Mw& mw);
   Error dealloc_mw(const Mw& mw);
   Qp* create_qp(const QpInitAttr& attributes,
-                std::optional<u32> qpn = std::nullopt);  // else the next free number
+                std::optional<u32> qpn = std::nullopt);  // otherwise the next free number
   Error modify_qp(Qp& qp, const proto::QpAttributes& attributes);
   proto::QpAttributes query_qp(const Qp& qp);
   proto::QpCreate query_qp_create(const Qp& qp);
@@ -264,7 +264,7 @@ class VerbsContext {
   Srq* create_srq(const SrqInitAttr& attributes, std::optional<u32> srqn = {});
   Error set_srq_limit(const Srq& srq, u32 limit);
   Error resize_srq(Srq& srq, u32 max_wr);
-  // Nothing: it is refused.
+  // Empty: the query is refused.
   std::optional<proto::SrqAttributes> query_srq(const Srq& srq);
   Error destroy_srq(Srq& srq);
   Error post_srq_recv(Srq& srq, std::span<const RecvWr> list, std::size_t* bad = nullptr);
@@ -273,24 +273,24 @@ class VerbsContext {
   // ---- Events (verbs_events.cpp)
   // Event queue `eqn` with room for `entries`, armed, and its vector of the same number.
   CompChannel* create_comp_channel(u32 entries = 64) { return create_eq(next_eqn_++, entries); }
-  // Asynchronous events are lost before this.
+  // Without this queue asynchronous events are lost.
   CompChannel* open_async_events(u32 entries = 64) { return create_eq(proto::kAsyncEq, entries); }
   Error destroy_comp_channel(const CompChannel& channel);
   proto::QueueAttributes query_eq(const CompChannel& channel);
   Error set_vector(const CompChannel& channel, bool masked);
   proto::VectorAttributes query_vector(const CompChannel& channel);
-  // The next event that is there, if any; its queue is armed again when it is empty.
+  // Takes the next event, if there is one; an empty queue is armed again.
   std::optional<u32> get_cq_event(CompChannel& channel);  // number of the CQ
   std::optional<AsyncEvent> get_async_event(CompChannel& channel);
-  // Takes all that is there, in its order, and calls back for objects that exist. Returns how many
-  // it took; the device is told so (AEQ-14).
+  // Takes all events in order and calls back for existing objects. Returns their number, which is
+  // also reported to the device (AEQ-14).
   u32 dispatch_async_events(CompChannel& channel, const AsyncCallbacks& callbacks);
-  // Whether an interrupt came since the last call.
+  // True if an interrupt arrived since the last call.
   bool take_interrupt(const CompChannel& channel);
-  // Steps the device until an interrupt comes; false: the device has nothing more to do.
+  // Steps the device until an interrupt arrives; false: the device has nothing more to do.
   bool wait_interrupt(const CompChannel& channel);
 
-  // All or, with an error, those in front of `bad`: their doorbell is rung.
+  // Posts all or, on an error, those before `bad`; their doorbell is rung.
   Error post_send(Qp& qp, std::span<const SendWr> list, std::size_t* bad = nullptr);
   Error post_send(Qp& qp, const SendWr& wr) { return post_send(qp, {&wr, 1}); }
   Error post_recv(Qp& qp, std::span<const RecvWr> list, std::size_t* bad = nullptr);
@@ -298,7 +298,7 @@ class VerbsContext {
   u32 poll_cq(Cq& cq, std::span<Wc> out);
   void req_notify_cq(Cq& cq, bool solicited_only);
 
-  // The smallest state of a ring: is there a completion?
+  // Reads the least possible state of a ring: true if there is a completion.
   bool has_completion(const Cq& cq) const;
   static u32 free_send_slots(const Qp& qp);
   proto::CommandStatus last_status() const { return last_status_; }
@@ -324,7 +324,7 @@ class VerbsContext {
   u32 write_send_wqe(Qp& qp, const SendWr& wr, u8* wqe) const;
   void ring_send(const Qp& qp, bool push, std::span<const u8> wqe);
   void ring_cq(Cq& cq, proto::Arm arm);
-  // The CQE of an index, in place; nullptr: it is not there yet.
+  // The CQE with this index, in place; nullptr: not written yet.
   const u8* find_cqe(const Cq& cq, u32 index) const;
   static u8 receive_log_stride(u32 sges);
   void write_receive_wqe(u64 ring, u8 log_stride, u32 slots, u32 index, const RecvWr& wr);
@@ -343,7 +343,7 @@ class VerbsContext {
   proto::CommandStatus last_status_ = proto::CommandStatus::Ok;
   u32 last_key_ = 0, next_qpn_ = kFirstUserQpn, next_cqn_ = 1, next_eqn_ = 1, next_pd_ = 1;
   u32 next_srqn_ = 1;
-  const Pd* own_pd_ = nullptr;  // allocated when it is first needed
+  const Pd* own_pd_ = nullptr;  // allocated on first use
   std::deque<Pd> pds_;
   std::deque<CompChannel> channels_;
   std::deque<Cq> cqs_;

@@ -9,12 +9,12 @@
 #include "model/proto/interface/work_rows.h"
 
 namespace hca::testbench {
-// Behind IBV_WC_.
+// Without IBV_WC_.
 std::string_view wc_opcode_name(proto::CqeOpcode opcode);
 // All of them.
 std::vector<std::string_view> wc_opcode_names();
-// Behind IBV_WR_, and SEND_WITH_INV.
+// Without IBV_WR_; also SEND_WITH_INV.
 std::optional<proto::WorkOpcode> work_opcode_of(std::string_view name);
-// For an error: all of them.
+// All names, for error messages.
 std::string work_opcode_names();
 }  // namespace hca::testbench

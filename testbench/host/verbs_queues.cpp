@@ -195,8 +195,7 @@ void VerbsContext::ring_cq(Cq& cq, proto::Arm arm) {
   cq.reported = cq.consumer;
 }
 
-// A completion of a send WQE also ends all unsignalled ones in front of it. `wc` is filled in
-// place.
+// A completion of a send WQE also completes all earlier unsignalled ones. `wc` is filled in place.
 void VerbsContext::take(const proto::Cqe& cqe, Wc& wc) {
   wc.wr_id = 0, wc.status = cqe.status, wc.opcode = cqe.opcode;
   wc.byte_len = cqe.byte_len, wc.imm_data = cqe.immediate;
@@ -208,7 +207,7 @@ void VerbsContext::take(const proto::Cqe& cqe, Wc& wc) {
   const bool receive = proto::is_of_receive(cqe.opcode);
   if (receive && qp->cap.srq) {
     wc.wr_id = take_shared(*qp->cap.srq, cqe.wqe_index);
-    // Class E: a WQE that was taken, without answers, ends alone (G9).
+    // Class E: in an unreliable service only the taken WQE completes (G9).
     const bool alone =
         !proto::is_reliable(qp->cap.service) &&
         (cqe.status == proto::WcStatus::LocLenErr || cqe.status == proto::WcStatus::RemAbortErr);

@@ -52,8 +52,8 @@ std::size_t key_index(std::string_view key) {
   return std::size_t(std::ranges::find(mutants::kScopeKeys, key) - mutants::kScopeKeys.begin());
 }
 
-// Each mistake for one value at a time, where a vector asks for it; the others are counted. By the
-// name of the trial, how it is told.
+// Each mistake for one value at a time, if a vector reaches it; the others are counted. Maps the
+// name of the trial to its printed name.
 std::map<std::string, std::string> vary(const std::set<std::string>& names,
                                         std::span<const std::string> vectors,
                                         const EveryMistake& which, Unnoticed& unnoticed) {

@@ -8,17 +8,18 @@
 namespace hca::testbench {
 struct EveryMistake {
   std::string names = "*";  // a glob
-  std::string vary;         // one of proto::kScopeKeys: made for one of its values at a time
+  // one of proto::kScopeKeys: restricts the mistake to one of its values at a time
+  std::string vary;
   unsigned jobs = 2, milliseconds = 1000;
 };
-// Mistakes that no vector notices on one of the runners, by name, with `vary` and the value's name;
-// each is tried with the vectors of these paths up to the first that notices. Throws
-// std::runtime_error if no name matches, or `vary` is no key.
+// Mistakes that no vector notices on one of the runners, by name, or with `vary` by name and value.
+// Each is tried with the vectors of these paths until the first one notices. Throws
+// std::runtime_error if no name matches, or `vary` is not a key.
 struct Unnoticed {
   std::vector<std::string> names;
   std::size_t tried = 0;
-  // With `vary`: not tried, since no vector asks for the mistake with that value, or none can break
-  // the rule with it; and those of them that could.
+  // With `vary`: the number of pairs not tried, because no vector reaches the mistake with that
+  // value, or none can break the rule with it; and the number of those that could.
   std::size_t never_reached = 0;
   std::vector<std::string> reachable;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // hca_mutants: runs vectors on the model with one deliberate mistake at a time. `hca replay
-// --mutants` and `hca vectors coverage` start it; what it is asked and answers is JSON.
+// --mutants` and `hca vectors coverage` start it; requests and answers are JSON.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deliberate mistakes. Each has a name and is made in a copy of the model (mistakes/*.toml, which
-// scripts/write_mistakes.py reads); a conformance vector proves its statement by failing under one.
-// The program hca_mutants alone has the copy, and one of them is switched on in it.
+// Deliberate mistakes. Each has a name and is made in a copy of the model (mistakes/*.toml, read by
+// scripts/write_mistakes.py). A conformance vector proves its statement by failing under a mistake.
+// Only the program hca_mutants has the copy; it switches one mistake on.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -30,7 +30,7 @@ struct MutantName {
   }
 };
 
-// Which packets a mistake is made with: all, or those whose `key` is `value`.
+// The packets that a mistake affects: all, or those whose `key` is `value`.
 inline constexpr std::array<std::string_view, 4> kScopeKeys{"framing", "service", "operation",
                                                             "opcode"};
 struct MutantScope {
@@ -49,7 +49,7 @@ struct MutantScope {
   }
 };
 
-// One switch in the list of all.
+// One switch in the list of all mistakes.
 class Mutant {
  public:
   explicit Mutant(std::string name) : name_(std::move(name)), next_(first_) { first_ = this; }
@@ -61,16 +61,15 @@ class Mutant {
       for (std::size_t key = 0; key < seen_.size(); ++key) reached_[key].set(seen_[key]);
     return on_ && in_device && scope_.holds(seen_);
   }
-  // From now on each remembers what the packets were with which it was asked for.
+  // From now on each switch records the packets for which it was evaluated.
   static void watch() { watched_ = true; }
   using Reached = std::array<std::bitset<256>, kScopeKeys.size()>;  // by key and value
   const Reached& reached() const { return reached_; }
   const std::string& name() const { return name_; }
   const Mutant* next() const { return next_; }
   static const Mutant* first() { return first_; }
-  // Switches on those of this name and no other; false: there is none.
-  // "name@service=2": only where the packet that was parsed last is so; the keys are those of
-  // kScopeKeys.
+  // Switches on only the mistakes of this name; false: there is none.
+  // "name@service=2" restricts it by the packet parsed last; the keys are those of kScopeKeys.
   static bool choose(std::string_view name) {
     const auto at = name.find('@');
     scope_ = at == name.npos ? MutantScope{} : MutantScope::of(name.substr(at + 1));
@@ -78,11 +77,11 @@ class Mutant {
     for (Mutant* m = first_; m; m = m->next_) found |= m->on_ = m->name_ == name.substr(0, at);
     return found;
   }
-  // What a packet is that is being parsed.
+  // Describes the packet that is being parsed.
   static void parses(u32 framing, u32 opcode) {
     seen_ = {framing, opcode >> 5, opcode & 31, opcode};
   }
-  // Runs begin anew: what a mistake remembers is of one run.
+  // A new run begins: the state of a mistake belongs to one run.
   static u64 run() { return run_; }
   static void begin_run() { ++run_; }
 
@@ -98,8 +97,8 @@ class Mutant {
   static inline Mutant* first_ = nullptr;
 };
 
-// Whether the mistake of this name is made. False where the compiler calculates, which includes an
-// attempt to: `const bool wrong = is_on<...>() && x;` is false for good.
+// True if the mistake of this name is on. False during constant evaluation, also a trial one:
+// `const bool wrong = is_on<...>() && x;` is always false.
 template <MutantName name>
 inline Mutant kMutant{name.text};
 template <MutantName name>
@@ -107,15 +106,15 @@ constexpr bool is_on() {
   return !std::is_constant_evaluated() && kMutant<name>.on();
 }
 
-// The driver stands outside of the device, and may make mistakes as well.
+// The same in a driver, which is outside the device but may make mistakes as well.
 template <MutantName name>
 bool is_on_in_driver() {
   const testbench::InDevice driver;
   return is_on<name>();
 }
 
-// ---- What a mistake remembers
-// Of one run; `what` tells several apart.
+// ---- State of a mistake
+// For one run; `what` distinguishes several states.
 template <class T, MutantName what>
 T& remembered() {
   static T value;
@@ -123,16 +122,16 @@ T& remembered() {
   if (std::exchange(of_run, Mutant::run()) != Mutant::run()) value = {};
   return value;
 }
-// The same for each object.
+// The same, one per object.
 template <class T, MutantName what>
 T& remembered(const void* of) {
   return remembered<std::map<const void*, T>, what>()[of];
 }
-// What the functional model does only after the packet that comes next.
+// Work that the functional model postpones until after the next packet.
 inline std::function<void()>& put_off(const void* device) {
   return remembered<std::function<void()>, "put off">(device);
 }
-// The bytes of `key` as they were at first.
+// The original bytes of `key`.
 using KeptBytes = std::map<u32, std::vector<u8>>;
 inline void keep_first(KeptBytes& kept, u32 key, std::span<u8> bytes) {
   const auto& first = kept.try_emplace(key, bytes.begin(), bytes.end()).first->second;
@@ -140,7 +139,7 @@ inline void keep_first(KeptBytes& kept, u32 key, std::span<u8> bytes) {
 }
 
 // ---- Mistakes of tables
-// "status:BadRkey": what a table says of an entry of a list of names is wrong.
+// "status:BadRkey": a wrong table value for an entry of a list of names.
 template <MutantName what, const auto& names, std::size_t i>
 inline Mutant kEntryMutant{std::string(what.text) + ":" + std::string(names[i])};
 template <MutantName what, const auto& names, class Entry>
@@ -158,7 +157,7 @@ u32 without_entry(u32 mask) {
     if (entry_is_wrong<what, names>(bit)) mask &= ~(1u << bit);
   return mask;
 }
-// "transition:Init-RTS": what a table says of a pair of entries.
+// "transition:Init-RTS": a wrong table value for a pair of entries.
 template <MutantName what, const auto& names, std::size_t i>
 inline Mutant kPairMutant{std::string(what.text) + ":" + std::string(names[i / names.size()]) +
                           "-" + std::string(names[i % names.size()])};
@@ -178,14 +177,14 @@ template <const auto& table, std::size_t i>
 inline bool row_is_off() {
   return kRowMutant<table, i>.on();
 }
-// "first:G2.3": row `i` is judged before all others.
+// "first:G2.3": row `i` is checked before all others.
 template <const auto& table, std::size_t i>
 inline Mutant kFirstMutant{"first:" + std::string(table[i].statement)};
 template <const auto& table, std::size_t i>
 bool row_goes_first() {
   return kFirstMutant<table, i>.on();
 }
-// "action:G2.3=Drop": row `i` has another action; `names` are those of all actions.
+// "action:G2.3=Drop": row `i` has another action; `names` are the names of all actions.
 template <const auto& table, std::size_t i, const auto& names, std::size_t action>
 inline Mutant kActionMutant{"action:" + std::string(table[i].statement) + "=" +
                             std::string(names[action])};
@@ -201,7 +200,7 @@ auto action_of_row() {
   return chosen;
 }
 
-// "field:BTH.PSN": the lowest bit of a field is wrong, written or read.
+// "field:BTH.PSN": the lowest bit of a field is wrong when written or read.
 template <class H, std::size_t i>
 inline Mutant kFieldMutant{"field:" + std::string(H::name) + "." +
                            std::string(row_at<i>(H::fields).name)};

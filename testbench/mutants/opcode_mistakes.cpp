@@ -26,7 +26,7 @@ const std::deque<OpcodeMutant> kOpcodeMutants = [] {
 }();
 }  // namespace
 
-// nullptr: the right one. The copy of opcodes.h asks for it.
+// nullptr: the correct one. Called by the copy of opcodes.h.
 const OpcodeRow* mistaken_opcode_row(u8 code);
 const OpcodeRow* mistaken_opcode_row(u8 code) {
   for (const OpcodeMutant& m : kOpcodeMutants)

@@ -5,7 +5,7 @@
 #include <string_view>
 
 namespace hca::mutants {
-// The environment says which one is.
+// Selected by the environment.
 inline std::string_view removed() {
   static const char* const chosen = std::getenv("REMOVED_WAKE");
   return chosen ? chosen : "";

@@ -6,14 +6,14 @@
 #include "testbench/vectors/run.h"
 
 namespace hca::testbench {
-// Functional, and cycle with store: the others share their rules.
+// Functional, and cycle with store: the other runners share their rules.
 inline std::span<const ReplayRunner> trial_runners() { return vector_runners().first(2); }
 
-// `pairs`: [{"mutant": name, "vectors": [path, ...]}, ...]. For each the same object with
+// `pairs`: [{"mutant": name, "vectors": [path, ...]}, ...]. Returns the same objects with
 // "results": by vector and runner "passed", "failed: where: what", "died" or "hung"; or with
-// "unknown": true for a name that the model does not have. Each mutant runs in a process of its
-// own, with "until_noticed" only up to the first result that is not "passed", `jobs` at once; one
-// that dies, or hangs for so many milliseconds of processor time, is followed by another for the
-// vectors and runners that are left.
+// "unknown": true for a name that the model does not have. Each mutant runs in its own process,
+// `jobs` at once; with "until_noticed" only up to the first result other than "passed". After a
+// process that dies, or hangs for this many milliseconds of processor time, another one continues
+// with the remaining vectors and runners.
 nlohmann::json try_mutants(const nlohmann::json& pairs, unsigned jobs, unsigned milliseconds);
 }  // namespace hca::testbench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bytes of a file in order, unpacked if gzip, zstd or xz packed it, whatever its name is.
+// Reads the bytes of a file in order; unpacks gzip, zstd or xz, independent of the file's name.
 #pragma once
 #include <memory>
 #include <span>
@@ -12,14 +12,14 @@ struct gzFile_s;
 namespace hca::testbench {
 class CaptureBytes {
  public:
-  // `name`: what messages call the file. Throws std::runtime_error if it cannot be opened.
+  // `name`: the file's name in messages. Throws std::runtime_error if it cannot be opened.
   CaptureBytes(const std::string& path, const std::string& name);
 
-  // Fills `bytes` from the front and returns how many there were: fewer only at the file's end.
-  // Throws std::runtime_error where a packed file is damaged or ends early.
+  // Fills `bytes` from the start and returns the number of bytes: less than requested only at the
+  // file's end. Throws std::runtime_error if a packed file is damaged or ends early.
   std::size_t read(std::span<u8> bytes);
-  bool skip(std::size_t bytes);  // false: the file ends before
-  std::string rest();            // all that is left, as text
+  bool skip(std::size_t bytes);  // false: the file is shorter
+  std::string rest();            // the remaining file as text
   [[noreturn]] void fail(const std::string& what) const;
 
  private:

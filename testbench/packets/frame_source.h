@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames from what a person names on a command line: capture files, files of hex text, hex text
+// Frames from the arguments of a command line: capture files, files of hex text, or hex text
 // itself.
 #pragma once
 #include <functional>
@@ -16,14 +16,13 @@ struct SourceFrame {
   u64 number;          // in its source, from 1
   bool has_time;
   CapturedFrame captured;
-  std::string note = {};  // of text: how it was read, where that is not plain
+  std::string note = {};  // for text: how it was read, if that is not obvious
 };
 
-// Calls `each` with all frames in order. An argument that names a file is a pcap or pcapng file,
-// packed by gzip, zstd or xz or not, or text that hex_text.h reads (# begins a comment), and "-" is
-// such a file on standard input; one of several lines is such text itself; all others are hex
-// digits, and neighbours are one text. Throws std::runtime_error that names the argument and what
-// is wrong with it.
+// Calls `each` with all frames in order. An argument that names a file is a pcap or pcapng file
+// (plain or packed by gzip, zstd or xz), or text for hex_text.h (# begins a comment); "-" is such a
+// file on standard input. An argument of several lines is such text itself. All others are hex
+// digits; neighbours form one text. Throws std::runtime_error with the argument and the problem.
 void for_each_frame(const std::vector<std::string>& arguments, HexLink link,
                     const std::function<void(const SourceFrame&)>& each);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames and what differs between two of them, for people.
+// Frames and the differences of two frames as text.
 #pragma once
 #include <span>
 #include <string>
@@ -7,7 +7,7 @@
 #include "model/proto/wire/framing.h"
 
 namespace hca::testbench {
-// One field that is not equal. `header` and `field` as in the tables, or: frame.Padding,
+// One field that differs. `header` and `field` as in the tables, or: frame.Padding,
 // frame.Structure, payload.Byte n, ICRC.Value.
 struct FieldDifference {
   std::string header, field;
@@ -18,7 +18,7 @@ struct FieldDifference {
 
 // Two digits a byte.
 std::string hex_text(std::span<const u8> bytes);
-// A frame in one line: opcode, PSN and what its headers say.
+// A frame in one line: opcode, PSN and the values of its headers.
 std::string describe_frame(std::span<const u8> frame,
                            proto::LinkLayer link = proto::LinkLayer::Ethernet);
 }  // namespace hca::testbench

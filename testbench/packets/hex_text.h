@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packets as people paste them: dumps of xxd, hexdump -C, od, tcpdump and Wireshark, arrays and
-// strings of programs, hex digits in one line or several.
+// Packets in pasted text: dumps of xxd, hexdump -C, od, tcpdump and Wireshark, arrays and strings
+// of programs, hex digits in one line or several.
 #pragma once
 #include <span>
 #include <stdexcept>
@@ -12,33 +12,33 @@
 
 namespace hca::testbench {
 
-// How hex text is to be read: it does not say where it begins.
+// The first layer of hex text, which the text does not give.
 enum class HexLink { Auto, Ethernet, InfiniBand, Ip, Udp, Bth };
 
-// The layer under which the bytes read best, or the one that is said; and how well.
+// The layer that fits the bytes best, or the given one; with a score.
 proto::Layer layer_of(std::span<const u8> bytes, HexLink link);
 proto::Fit text_fit(std::span<const u8> bytes, HexLink link);
 
 struct TextFrame {
-  std::size_t line;  // on which it begins, from 1
+  std::size_t line;  // its first line, from 1
   std::vector<u8> bytes;
-  std::string note;  // what the text does not say as it stands: where its bytes begin, their order
+  std::string note;  // where its bytes begin, and their order, if the text is ambiguous
 };
 
-// What is not understood, on a line of the text.
+// An unreadable place on a line of the text.
 struct TextError : std::runtime_error {
   TextError(std::size_t line_number, const std::string& what)
       : std::runtime_error(what), line(line_number) {}
   std::size_t line;
 };
 
-// All packets of a text, none if it has no bytes. Throws TextError.
+// All packets of a text; empty if it has no bytes. Throws TextError.
 std::vector<TextFrame> frames_of_text(const std::string& text, HexLink link);
 
 // The bytes of hex text: digits in pairs, "0x", blanks and : - , between them are skipped.
 std::vector<u8> bytes_of_hex(const std::string& text);
 
-// ---- parts of it, each for one way of writing ----
+// ---- parsers, each for one notation ----
 struct TextLine {
   std::size_t number;
   std::string text;  // without the end of the line

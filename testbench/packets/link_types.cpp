@@ -59,7 +59,7 @@ void strip_erf(CapturedFrame& frame) {
     return;
   }
   frame.begins = row->begins;
-  // The length on the wire stands in the ERF header; padding may follow the frame.
+  // The length on the wire is in the ERF header; padding may follow the frame.
   const u32 wire = u32(proto::load_be<2>(frame.bytes.data() + erf_format::kWireLengthAt));
   size = std::min(size + row->skipped, frame.bytes.size());
   frame.bytes.erase(frame.bytes.begin(), frame.bytes.begin() + std::ptrdiff_t(size));

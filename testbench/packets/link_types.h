@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Link types of the pcap registry that we read, and what a record of each begins with.
+// The supported link types of the pcap registry, and the first header of a record of each.
 #pragma once
 #include <string>
 
@@ -11,14 +11,14 @@ namespace hca::testbench {
 struct LinkTypeRow {
   int number;
   std::string_view name;
-  proto::Layer begins;  // of ERF: as its record says
+  proto::Layer begins;  // for ERF: given by its record
 };
-// nullptr: none that we read.
+// nullptr: not supported.
 const LinkTypeRow* link_type_row(int number);
 // "link type IEEE802_11 (105) is none of ...".
 std::string unread_link_type(int number);
 
-// What stands in a record, without the header of an ERF record.
+// The frame of a record, without the header of an ERF record.
 CapturedFrame frame_of(CaptureRecord record, const CaptureInterface& interface);
 
 }  // namespace hca::testbench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A frame field by field: as text for a person, as JSON for a program, with the same content.
+// A frame field by field: as text for a person or JSON for a program, with the same content.
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -10,22 +10,22 @@
 
 namespace hca::testbench {
 
-// A frame with all that there is to say of it.
+// A frame with all available information.
 struct FrameReport {
   const SourceFrame& frame;
   proto::OpenedFrame dissection;
-  std::vector<proto::BrokenRule> broken;  // of both grades
-  std::string mad;                        // of a packet to QP0 or QP1: "CM REQ", "SMP Get NodeInfo"
+  std::vector<proto::BrokenRule> broken;  // errors and remarks
+  std::string mad;  // for a packet to QP0 or QP1: "CM REQ", "SMP Get NodeInfo"
   // An Ethernet FCS at the frame's end; 0 bytes: there is none.
   u32 fcs_bytes = 0;
   bool fcs_is_good = false;
 
   explicit FrameReport(const SourceFrame& source);
-  // The frame ends early since not all of it was captured.
+  // The capture contains only the beginning of the frame.
   bool is_cut() const { return dissection.is_cut; }
-  // A packet of ours, of which something can be said.
+  // An RDMA packet that can be judged.
   bool is_judged() const { return dissection.is_judged(); }
-  // Why not: "ARP", "TCP", "cut before its BTH".
+  // The reason if not: "ARP", "TCP", "cut before its BTH".
   const std::string& other() const { return dissection.other; }
   bool has_vcrc() const { return dissection.has_icrc && is_native(dissection.packet.framing); }
   std::size_t count(proto::Grade grade) const;

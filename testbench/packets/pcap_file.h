@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Capture files: pcap and pcapng, packed or not, read; pcap written with nanoseconds.
+// Capture files: reads pcap and pcapng, packed or not; writes pcap with nanoseconds.
 #pragma once
 #include <memory>
 #include <optional>
@@ -16,7 +16,7 @@ struct pcap_dumper;
 
 namespace hca::testbench {
 
-// How frames stand in a file that we write, by the numbers of the pcap link-type registry.
+// The format of frames in a written file, with the numbers of the pcap link-type registry.
 enum class LinkType : int {
   Ethernet = 1,      // RoCE
   Erf = 197,         // an ERF record header with an InfiniBand packet inside
@@ -26,26 +26,26 @@ std::string name_of(LinkType type);
 
 struct CapturedFrame {
   u64 time_ns = 0;          // since 1970
-  proto::LinkLayer link{};  // what `begins` is to the device
+  proto::LinkLayer link{};  // for the device; follows from `begins`
   std::vector<u8> bytes;    // without ERF header
   u32 bytes_on_wire = 0;    // more than bytes.size() if the capture cut the frame
-  std::string note;         // not empty: this record holds no frame for us, and why
-  proto::Layer begins = proto::Layer::Ethernet;  // at its first byte
+  std::string note;         // not empty: the record holds no usable frame, with the reason
+  proto::Layer begins = proto::Layer::Ethernet;  // layer of the first byte
   std::string interface;                         // of the capture
-  std::optional<u8> fcs_bytes;                   // at its end, where the capture says so
+  std::optional<u8> fcs_bytes;                   // at its end, if the capture gives it
 };
 
-// All errors are std::runtime_error with the file's name and what is wrong with it.
+// All errors are std::runtime_error with the file's name and the problem.
 class CaptureReader {
  public:
-  // Refuses a pcap file of another link type (testbench/packets/link_types.h). A pcapng file may
-  // have interfaces of several: a frame of one that we do not read has a note. `name`: what
-  // messages call the file, if not its path.
+  // Refuses a pcap file of an unsupported link type (testbench/packets/link_types.h). A pcapng file
+  // may have interfaces of several types: a frame of an unsupported one has a note. `name`: the
+  // file's name in messages, if not its path.
   explicit CaptureReader(const std::string& path, const std::string& name = {});
 
   // Empty at the end of the file.
   std::optional<CapturedFrame> next();
-  // Those that frames have come from so far, and those described before them.
+  // The interfaces of the frames so far, and those described before them.
   const std::vector<CaptureInterface>& interfaces() const { return records_->interfaces(); }
 
  private:
@@ -54,7 +54,7 @@ class CaptureReader {
 
 std::vector<CapturedFrame> read_capture(const std::string& path);
 
-// A frame as it stands in a file: with an ERF header, or as it is.
+// A frame as stored in a file: with an ERF header, or unchanged.
 void make_record(LinkType type, u64 time_ns, std::span<const u8> frame, std::vector<u8>& record);
 
 class CaptureWriter {
@@ -66,9 +66,9 @@ class CaptureWriter {
 
   // One frame from its first header to its last CRC (Ethernet: without FCS).
   void write(u64 time_ns, std::span<const u8> frame);
-  // What was written is in the file; throws if it could not be.
+  // Writes buffered data to the file; throws on failure.
   void flush();
-  // Says now, not in the destructor, if a byte could not be written.
+  // Reports a write error now instead of ignoring it in the destructor.
   void close();
 
  private:

@@ -6,7 +6,7 @@
 #include "model/proto/types.h"
 
 namespace hca::testbench::pcap_format {
-// By the first four bytes, as they are read big endian.
+// Recognised by the first four bytes, read big endian.
 struct Variant {
   u32 magic;
   bool is_swapped;  // its numbers are little endian
@@ -23,7 +23,8 @@ constexpr std::optional<Variant> variant_of(u32 magic) {
   return std::nullopt;
 }
 inline constexpr u32 kHeaderBytes = 24;
-// Of the last word of the file's header: link type, "the next field is valid", FCS in 16-bit words.
+// Parts of the last word of the file's header: link type, "the next field is valid", FCS in 16-bit
+// words.
 inline constexpr u32 kLinkTypeMask = 0x0000FFFF, kHasFcsLength = 0x04000000, kFcsShift = 28;
 }  // namespace hca::testbench::pcap_format
 
@@ -32,6 +33,6 @@ inline constexpr u32 kLinkTypeMask = 0x0000FFFF, kHasFcsLength = 0x04000000, kFc
 namespace hca::testbench::erf_format {
 inline constexpr u32 kHeaderBytes = 16, kTypeAt = 8, kLengthAt = 10, kWireLengthAt = 14;
 inline constexpr u8 kInfiniBand = 21;
-// Of the type, and of the first byte of each 8-byte extension header.
+// In the type, and in the first byte of each 8-byte extension header.
 inline constexpr u8 kMoreHeaders = 0x80;
 }  // namespace hca::testbench::erf_format

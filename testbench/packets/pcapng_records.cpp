@@ -24,7 +24,7 @@ struct Numbers {
   }
 };
 
-// Where the parts of a packet stand in a block's body.
+// The positions of a packet's parts in a block's body.
 struct PacketShape {
   u32 type;
   u32 interface_at;  // kNone: the first interface
@@ -77,7 +77,7 @@ class PcapngRecords : public CaptureRecords {
   }
 
  private:
-  // `at`: a section header behind its type.
+  // `at`: a section header, after its type.
   void begin_section(const u8* at) {
     numbers_.is_swapped = proto::load_be<4>(at + 4) != pcapng::kByteOrderMagic;
     if (numbers_.u32_at(at + 4) != pcapng::kByteOrderMagic) fail("no byte order is known");

@@ -13,7 +13,7 @@ class PcapngWriter {
  public:
   // All errors are std::runtime_error with the file's name.
   PcapngWriter(const std::string& path, LinkType type, std::span<const std::string> interfaces);
-  // `interface`: its place in the list. `direction`: pcapng::kInbound or kOutbound; 0: not told.
+  // `interface`: index in the list. `direction`: pcapng::kInbound or kOutbound; 0: unknown.
   void write(u32 interface, u64 time_ns, std::span<const u8> frame, u32 direction = 0);
   void flush();
   void close() { flush(); }

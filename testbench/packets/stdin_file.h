@@ -3,8 +3,8 @@
 #include <string>
 
 namespace hca::testbench {
-// All of standard input in a file of its own, which goes with the object: libpcap reads capture
-// files by name, and what kind of file it is shows only at its beginning.
+// All of standard input in a temporary file, deleted with the object: libpcap opens capture files
+// by name, and the kind of file is only known from its first bytes.
 class StdinFile {
  public:
   StdinFile();

@@ -5,7 +5,7 @@
 #include "testbench/lockstep/given_frames.h"
 
 namespace hca::testbench {
-// The frames of captures, and those that go in and out when vectors are run on the functional
-// runner; files and folders of both. Throws std::runtime_error for what cannot be read.
+// The frames of captures, and the input and output frames of vectors on the functional runner;
+// files and folders of both. Throws std::runtime_error for unreadable files.
 std::vector<GivenFrame> load_frames(std::span<const std::string> paths);
 }  // namespace hca::testbench

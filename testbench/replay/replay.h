@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replays one end of a capture on a model of the HCA. Causal, not timed: a recorded frame or host
-// event is delivered when our side has sent and completed everything that stands before it; where
-// only a timer can produce what is missing, when that timer fires.
+// Replays one end of a capture on a model of the HCA. The replay is causal, not timed: a recorded
+// frame or host event is delivered when our side has sent and completed everything before it; if
+// only a timer can produce the missing item, when that timer fires.
 #pragma once
 #include <optional>
 #include <string>
@@ -13,7 +13,7 @@
 #include "testbench/replay/replay_timeline.h"
 
 namespace hca::testbench {
-// The first thing that is not as recorded.
+// The first deviation from the recording.
 struct Difference {
   std::string where;  // "frame 14", "completion 3 (event 20)", "memory", "QP state (event 31)"
   std::string what;
@@ -26,42 +26,43 @@ struct ReplayReport {
   End end = End::A;
   u64 frames_compared = 0, frames_delivered = 0, completions_compared = 0, states_compared = 0;
   u64 memory_bytes_compared = 0, frames_lost = 0;
-  u64 timers_fired = 0, rnr_timers_fired = 0;  // of all, those behind RNR NAKs
+  u64 timers_fired = 0, rnr_timers_fired = 0;  // all timers, and those after RNR NAKs
   AllowedUses allowed_uses;
   // The order of events and frames.
   OffsetWindow window;
   std::size_t open_pairs = 0, orders = 0, order_taken = 0;
-  std::size_t gave_up_after = 0;  // runs, if there are orders that were not tried
+  std::size_t gave_up_after = 0;  // number of runs, if some orders were not tried
   std::int64_t offset = 0;
   std::vector<std::string> taken;  // of the open orders: neighbours in time
   std::optional<Difference> difference;
-  // Recorded frames of our end: those that ours were compared with, and those that an allowed
-  // difference says are not to be sent.
+  // Recorded frames of our end: those compared with ours, and those that an allowed difference says
+  // must not be sent.
   std::vector<std::size_t> matched, recorded_only;
-  std::vector<std::size_t> taken_in;  // of the other end: delivered, or taken as lost
-  // Learned, and not followed to its end: what the model did not come to.
+  std::vector<std::size_t> taken_in;  // from the other end: delivered, or assumed lost
+  // For a learned capture that was not followed to its end: the items not reached.
   struct NotJudged {
-    std::string from;  // the first such frame; empty: all frames were looked at
-    std::size_t ours = 0, of_ours = 0, theirs = 0, of_theirs = 0;  // frames, of so many
+    std::string from;  // the first unjudged frame; empty: all frames were checked
+    std::size_t ours = 0, of_ours = 0, theirs = 0, of_theirs = 0;  // unjudged frames, and totals
   } not_judged;
-  // Where and why the recording goes on in another state than a right device is in: what follows
-  // cannot be compared.
+  // The place and reason where the recording continues in a state that a correct device does not
+  // have: later items cannot be compared.
   std::optional<std::string> parted;
-  std::size_t left_out = 0;  // frames, of other services
+  std::size_t left_out = 0;  // frames of other services
   std::string left_out_reason;
-  bool learned = false;             // no word of its hosts: they may have done otherwise
-  std::size_t restored = 0;         // requests lost before the recording point, sent again
-  std::size_t tags = 0;             // frames whose VLAN or priority tag was taken off
-  std::size_t words_set = 0;        // by the host between two ATOMICs, if the recording is right
+  bool learned = false;      // no record of its hosts: they may have acted differently
+  std::size_t restored = 0;  // requests lost before the recording point and repeated
+  std::size_t tags = 0;      // frames whose VLAN or priority tag was removed
+  // words that the host must have written between two ATOMICs, if the recording is right
+  std::size_t words_set = 0;
   u64 async_compared = 0;           // asynchronous events
-  std::vector<std::string> ladder;  // what happened, in order
+  std::vector<std::string> ladder;  // the events in order
 
   bool same() const { return !difference; }
-  // Where nobody says what the hosts did, another course of events is no breach: a field of the
-  // frame that was due is.
+  // True for a wrong field of an expected frame. If the hosts were not recorded, another order of
+  // events is not a breach.
   bool is_breach() const;
 };
 
-// All orders that the capture leaves open are tried, until one explains it.
+// Tries all orders that the capture leaves open, until one explains it.
 ReplayReport replay(const Capture& capture, End end, const ReplayRunner& runner);
 }  // namespace hca::testbench

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A recorded conversation: CASE.pcap with the frames of both directions, CASE.json with what both
-// hosts did.
+// A recorded conversation: CASE.pcap with the frames of both directions, CASE.json with the actions
+// of both hosts.
 #pragma once
 #include <optional>
 #include <string>
@@ -15,7 +15,7 @@ enum class End : u8 { A, B };
 constexpr End other(End end) { return end == End::A ? End::B : End::A; }
 constexpr char name_of(End end) { return end == End::A ? 'A' : 'B'; }
 
-// What became of a frame on the wire.
+// The fate of a frame on the wire.
 enum class Fate : u8 { Forwarded, Dropped, Held, Original, Mutated, Duplicate, Late };
 constexpr bool was_sent(Fate fate) { return fate <= Fate::Original; }
 constexpr bool was_delivered(Fate fate) { return fate == Fate::Forwarded || fate >= Fate::Mutated; }
@@ -26,14 +26,14 @@ struct ReplayFrame {
   Fate fate = Fate::Forwarded;
   std::vector<u8> bytes;
   proto::LinkLayer link = proto::LinkLayer::Ethernet;
-  std::size_t number = 0;  // in the file, from 1; 0: it is not there, but was sent
+  std::size_t number = 0;  // in the file, from 1; 0: not in the file, but sent
 };
 
-// One line of the JSON's events; its values by their names there.
+// One line of the JSON's events, with the JSON's names of values.
 struct ReplayEvent {
   u64 time_ns = 0;
   std::string kind;
-  End side = End::A;  // events of neither side stand as A
+  End side = End::A;  // events of neither side are stored as A
   nlohmann::json values;
   std::string path;  // in the JSON: "events[3]"
 
@@ -49,7 +49,7 @@ struct ReplaySide {
   std::array<u8, 16> gid4{}, gid6{};
 };
 
-// What the CM said of two queue pairs, by End.
+// The CM's data on two queue pairs, by End.
 struct LearnedConnection {
   u32 qpns[2]{}, first_psns[2]{}, path_mtu = 0;
   u8 timeouts[2]{}, retry_counts[2]{}, rnr_retries[2]{};
@@ -62,46 +62,46 @@ struct Capture {
   std::vector<ReplayFrame> frames;
   proto::LinkLayer link = proto::LinkLayer::Ethernet;  // of all frames
   proto::Framing framing = proto::Framing::RoceV2Ip4;  // of the port; RoCEv2 takes both IPs
-  std::string profile;   // whose deviations are allowed; empty: nobody's
-  std::size_t tags = 0;  // of VLANs or priorities, taken off
+  std::string profile;                                 // whose deviations are allowed; empty: none
+  std::size_t tags = 0;                                // VLAN and priority tags that were removed
 
-  // True if it came without events: those of `events` were learned from the frames, on their clock.
-  // Successful completions are not known then.
+  // True if the capture had no events: `events` were learned from the frames, on their clock.
+  // Successful completions are then unknown.
   bool learned = false;
-  // Learned: all frames as they stand in the file.
+  // Learned captures: all frames as in the file.
   std::vector<ReplayFrame> recorded;
   std::vector<LearnedConnection> connections;
-  bool complete = false;  // its JSON lists the frames: none is lost at the recorder
-  // Frames that are left out of it, and why.
+  bool complete = false;  // its JSON lists the frames: the recorder lost none
+  // Frames that were left out.
   std::size_t left_out = 0;
   std::string left_out_reason;
-  // Learned: requests that were lost before the recording point and sent again.
+  // Learned captures: requests that were lost before the recording point and repeated.
   std::size_t restored = 0;
-  // Learned: words that a host must have written between two ATOMICs.
+  // Learned captures: words that a host must have written between two ATOMICs.
   std::size_t words_set = 0;
 
   std::string frame_name(std::size_t index) const;  // "frame 7"
   const ReplaySide& side(End end) const { return sides[unsigned(end)]; }
-  // True if a real device stood at this end: it has a queue pair. The other ends are hand-made and
-  // say so by a `fake_peer` event.
+  // True if a real device was at this end: it has a queue pair. Other ends are hand-made and have a
+  // `fake_peer` event.
   bool has_device(End end) const { return has_event(end, "qp"); }
   bool has_event(End end, std::string_view kind) const;
-  // A queue pair of an end with an SRQ to whose own receive queue nothing is posted: it is on the
-  // SRQ.
+  // True for a queue pair at an end with an SRQ, to whose own receive queue nothing is posted: it
+  // uses the SRQ.
   bool shares_receives(End end, u64 qpn) const;
 };
 
-// Of a queue pair's "type", if the model has it.
+// The service of a queue pair's "type", if the model has it.
 std::optional<proto::Service> service_of(std::string_view type);
 
-// What the model does not have that the capture needs; empty: nothing.
+// What the capture needs and the model does not have; empty: nothing.
 std::string waits_for(const Capture& capture);
 
-// `path` names the pcap; the JSON of the same base name stands beside it. Throws std::runtime_error
-// with file, line and path of the value in it, what is wrong with that and what is allowed.
+// `path` is the pcap; the JSON of the same base name is beside it. Throws std::runtime_error with
+// file, line and path of the value, the problem and the allowed values.
 std::string json_beside(const std::string& path);
 bool has_json(const std::string& path);
-// What is wrong with a JSON file, "events[3].len: ...", with the file and the line of that path.
+// Adds the file and the line of that path to a problem in a JSON file, "events[3].len: ...".
 std::string with_line(const std::string& file, const std::string& what);
 Capture load_capture(const std::string& path);
 }  // namespace hca::testbench

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Connections that the communication manager made in a capture: what its REQ and REP say of them.
+// Connections that the communication manager established in a capture: the data of its REQ and REP.
 #pragma once
 #include <vector>
 
 #include "testbench/replay/replay_judge_packets.h"
 
 namespace hca::testbench {
-// Of each two messages of the CM, a REQ and the REP that answers it, in the order of the REPs; a
-// message that is sent again makes no other connection.
+// One connection for each REQ and the REP that answers it, in the order of the REPs; a repeated
+// message adds no connection.
 std::vector<CmConnection> find_connections(const std::vector<JudgedPacket>& packets);
 }  // namespace hca::testbench

@@ -9,7 +9,7 @@
 #include "testbench/replay/replay_allowed.h"
 
 namespace hca::testbench {
-// All differences that no row allows; `uses` counts those that one does.
+// All differences that no row allows; allowed ones are counted in `uses`.
 std::vector<FieldDifference> compare_frames(const Seen& recorded, const Seen& ours,
                                             const QpHistory* qp, AllowedUses& uses);
 }  // namespace hca::testbench

@@ -8,7 +8,7 @@
 
 namespace hca::testbench {
 namespace {
-// As a number of proto::WcStatus; a name of none is behind the last.
+// As a number of proto::WcStatus; an unknown name is after the last.
 u64 status_value(std::string_view name) {
   const auto& names = proto::kWcStatusNames;
   return u64(std::find(names.begin(), names.end(), name) - names.begin());

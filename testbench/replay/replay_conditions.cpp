@@ -84,8 +84,8 @@ bool no_flow_label(const Situation& s) {
 }
 
 // ---- Fields of answers
-// A part of a READ that begins behind its first packet is asked for again: the recorded responses
-// stand in the place of the whole, ours in that of the part (G3.3).
+// A READ is requested again from after its first packet: the recorded responses are positioned as
+// in the whole READ, ours as in the part (G3.3).
 bool resumes_read_in_place(const Situation& s) {
   const auto is_response = [](const Seen& f) {
     return f.is(Operation::ReadResponse) && f.packet.opcode->service == Service::Rc;
@@ -133,14 +133,15 @@ bool nak_of_too_long_read(const Situation& s) {
 }
 
 // ---- Frames that only the recording has
-// One for each RNR NAK, when a packet behind it comes.
+// One for each RNR NAK, when a packet follows it.
 bool sequence_nak_behind_rnr_nak(const Situation& s) {
   const Seen& rnr = s.qp->our_answer;
   return rnr.is_rnr_nak() && s.qp->passed.empty() && s.qp->request.good &&
          psn_distance(s.qp->responder.epsn, s.qp->request.psn()) > 0 &&
          is_answer(*s.recorded, *s.qp, rnr.psn(), kSequenceError, rnr.packet.aeth.msn);
 }
-// Each acknowledged packet of the message once more, in order, before what the RNR NAK asks for.
+// Each acknowledged packet of the message once more, in order, before those that the RNR NAK
+// requests.
 bool back_to_first_packet(const Situation& s) {
   if (!s.qp->rnr_nak || !s.recorded->is_request()) return false;
   const SentWork* work = s.qp->work_at(s.qp->rnr_nak->psn());
@@ -172,7 +173,7 @@ bool ack_of_bad_invalidate(const Situation& s) {
   return !known && s.qp->our_answer.psn() != asked.psn() &&
          is_answer(*s.recorded, *s.qp, asked.psn(), kNoCredits, 0);
 }
-// G5.3: the message counts, whatever becomes of its key.
+// G5.3: the message counts, whatever happens to its key.
 bool msn_of_bad_invalidate(const Situation& s) {
   if (!s.qp || !s.recorded->is_ack() || s.recorded_value) return false;
   const Seen& asked = s.qp->request;
@@ -196,7 +197,7 @@ bool ack_of_broken_words(const Situation& s) {
   return asked.packet.bth.psn == s.qp->responder.epsn &&
          is_answer(*s.recorded, *s.qp, asked.packet.bth.psn, kNoCredits, msn);
 }
-// G6.3: more than one message beyond the limit that the AETHs told.
+// G6.3: more than one message beyond the advertised limit.
 bool send_beyond_credits(const Situation& s) {
   if (!s.recorded->is_request() || s.qp->credits.credit != Credit::Limited) return false;
   const SentWork* work = s.qp->work_at(s.recorded->psn());

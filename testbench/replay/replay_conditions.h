@@ -4,7 +4,7 @@
 #include "testbench/replay/replay_allowed.h"
 
 namespace hca::testbench::conditions {
-// Fields that are the sender's own.
+// Fields that the sender chooses.
 bool whole_datagrams(const Situation& s);
 bool both_checksums_right(const Situation& s);
 bool dynamic_ports(const Situation& s);
@@ -58,7 +58,7 @@ bool second_go_back(const Situation& s);
 bool notifies_of_congestion(const Situation& s);
 bool credits_behind_none(const Situation& s);
 bool answer_behind_recording(const Situation& s);
-// A frame that the recorded device never got.
+// A frame that the recorded device never received.
 bool never_came(const Situation& s);
 
 // A post that never reached the device.
@@ -73,15 +73,15 @@ bool invalid_rd_request(const Situation& s);
 bool error_after_long_datagram(const Situation& s);
 bool refused_key_of_immediate(const Situation& s);
 bool refused_length_of_immediate(const Situation& s);
-// Completions that only one has.
+// Completions that only one side has.
 bool response_too_short(const Situation& s);
 bool completed_by_plain_ack(const Situation& s);
 bool reserved_nak_code(const Situation& s);
 bool completion_of_bind(const Situation& s);
-// The code that a completion in error has from its device.
+// The vendor code of a completion in error.
 bool vendor_code_of_error(const Situation& s);
 
-// Asynchronous events that only one has.
+// Asynchronous events that only one side has.
 bool refused_without_receive(const Situation& s);
 bool event_of_no_queue(const Situation& s);
 

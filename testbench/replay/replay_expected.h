@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a recording still expects of a replay, and how much of it has come.
+// The items that a recording still expects of a replay, and its progress.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -18,7 +18,7 @@ struct Frames {
   std::vector<std::size_t> indices;  // in the capture
   std::size_t seen = 0;
 };
-// Whether no stream expects any more.
+// True if no stream expects any more frames.
 inline bool all_seen(const std::map<unsigned, Frames>& streams) {
   return std::ranges::all_of(
       streams, [](const auto& s) { return s.second.seen == s.second.indices.size(); });

@@ -153,7 +153,7 @@ constexpr std::array kFields{
     Field{"timeout_waiting_wc", "got", Shape::Number, bits(32), 0, Presence::Optional},
 };
 
-// A value that another one asks for.
+// A value that another one requires.
 struct Needed {
   std::string_view event, name;
   bool (*is_needed)(const JsonAt& event);

@@ -10,7 +10,7 @@ namespace hca::testbench::conditions {
 using namespace proto;
 
 namespace {
-// The bytes behind the BTH and its own fields but AckReq: as G1.3 has it of a copy.
+// The bytes after the BTH and its own fields except AckReq, as in G1.3 for a copy.
 bool is_copy_of(const Seen& again, const Seen& first, const QpHistory& qp) {
   AllowedUses uses;
   return compare_frames(again, first, &qp, uses).empty();
@@ -63,7 +63,7 @@ bool unasked_ack(const Situation& s) {
   if (!is_copy_of(ack, right, *s.qp)) return false;
   const auto& newest = s.qp->newest_answer;
   const s32 ahead = newest ? psn_distance(newest->psn(), ack.psn()) : 1;
-  // Where the request asked, ours comes as well, if it is not merged into a later one.
+  // Where the request requires an ACK, ours is sent too, if it is not merged into a later one.
   const bool ours_is_later =
       s.ours && s.ours->is_response() && psn_distance(ack.psn(), s.ours->psn()) > 0;
   if (ahead > 0)

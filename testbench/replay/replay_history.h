@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a replayed queue pair has seen up to now, as far as frames and posts tell: what the
-// conditions of the allowed differences look at. It follows the wire, not the model.
+// The history of a replayed queue pair, derived from frames and posts: the input of the conditions
+// of allowed differences. It follows the wire, not the model.
 #pragma once
 #include <map>
 #include <optional>
@@ -14,7 +14,7 @@
 #include "testbench/replay/replay_timeline.h"
 
 namespace hca::testbench {
-// A frame taken apart; `good`: whole, and its ICRC is right.
+// A parsed frame; `good`: complete, with a correct ICRC.
 struct Seen {
   std::vector<u8> bytes;
   proto::ParsedPacket packet{};
@@ -33,20 +33,20 @@ struct Seen {
     return good && packet.opcode && packet.opcode->operation == operation;
   }
   u32 psn() const { return packet.bth.psn; }
-  // Of an Acknowledge packet; others have no syndrome that matters here.
+  // Only for an Acknowledge packet; other packets have no relevant syndrome.
   bool is_nak(proto::NakCode code) const;
   bool is_rnr_nak() const;
   bool is_ack() const;
 };
 
 struct QpHistory {
-  // Responder: what the delivered requests make of it.
+  // Responder: the effect of the delivered requests.
   struct Responder {
     u32 epsn = 0, msn = 0;
-    // The newest SEND, WRITE or ATOMIC packet that was executed: the recording device acknowledges
-    // duplicates with it. 0xffffff before the first.
+    // The newest executed SEND, WRITE or ATOMIC packet: the recorded device acknowledges duplicates
+    // with its PSN. 0xffffff before the first.
     u32 newest = proto::kPsnMask;
-    u64 send_bytes = 0;             // of the SEND in progress or just ended
+    u64 send_bytes = 0;             // of the SEND in progress or just completed
     std::size_t receives_used = 0;  // of `receives`
   };
   struct Read {
@@ -57,17 +57,18 @@ struct QpHistory {
   QpHistory(const Capture& capture, End end, const ReplayEvent& connect);
 
   void deliver(const Seen& frame);
-  // A frame of ours, and when the recording has it.
+  // A frame that we sent, with its time in the recording.
   void send(const Seen& frame);
   void post_receive(const ReplayEvent& post) { receives.push_back(&post); }
   // A recorded frame that we need not send.
   void pass(const Seen& frame);
 
-  const SentWork* work_at(u32 psn) const;  // of ours; nullptr: no posted message has this PSN
-  const Read* read_at(u32 psn) const;      // of the peer
-  // Whether a READ or ATOMIC up to this PSN has no response yet.
+  // our work request; nullptr: no posted message has this PSN
+  const SentWork* work_at(u32 psn) const;
+  const Read* read_at(u32 psn) const;  // the peer's READ
+  // True if a READ or ATOMIC up to this PSN has no response yet.
   bool awaits_response(u32 psn) const;
-  // Of the last request; nullptr: none was posted.
+  // The receive of the last request; nullptr: none was posted.
   const ReplayEvent* receive_in_use() const {
     const std::size_t used = attempted.receives_used;
     return used && used <= receives.size() ? receives[used - 1] : nullptr;
@@ -78,17 +79,18 @@ struct QpHistory {
   const ReplayEvent& connect;
   Seen last;                    // delivered
   Seen request;                 // the last good one delivered
-  Seen answer;                  // the same
-  Responder responder, before;  // `before` the last request
-  Responder attempted;          // behind it, had it not been refused
-  bool executed = false;        // the last request, if it was not refused
+  Seen answer;                  // the last good answer delivered
+  Responder responder, before;  // `before`: without the last request
+  Responder attempted;          // after the last request, if it had not been refused
+  bool executed = false;        // true: the last request was not refused
   std::vector<Read> reads;
   struct After {
     u32 msn;
-    bool asks;  // for an ACK
+    bool asks;  // requests an ACK
   };
-  std::map<u32, After> msn_after;  // by the last PSN of each request that was executed
-  std::map<u32, bool> responses;   // by the last PSN of each READ and ATOMIC: whether it has left
+  std::map<u32, After> msn_after;  // by the last PSN of each executed request
+  // by the last PSN of each READ and ATOMIC: whether its response has left
+  std::map<u32, bool> responses;
   bool reads_back = false;  // the last request repeats a READ from before its last repetition
   std::vector<const ReplayEvent*> receives;
 
@@ -99,16 +101,16 @@ struct QpHistory {
     std::int64_t first_time = 0;  // of the first copy
   };
   std::map<u32, Sent> sent;      // requests by PSN
-  std::optional<Seen> rnr_nak;   // delivered; nothing was acknowledged since
-  bool went_back = false;        // after a NAK, and nothing was acknowledged since
-  bool goes_back_again = false;  // a second NAK found it so, and no RNR wait
-  proto::SendState credits;      // only what the AETHs say (G6)
+  std::optional<Seen> rnr_nak;   // delivered; no acknowledgement since
+  bool went_back = false;        // after a NAK; no acknowledgement since
+  bool goes_back_again = false;  // after a second NAK while it had gone back, without an RNR wait
+  proto::SendState credits;      // only from the AETHs (G6)
 
-  std::int64_t newest_frame = 0;  // when the recording has it, sent or delivered
+  std::int64_t newest_frame = 0;  // its time in the recording, sent or delivered
 
-  // Answers of ours; the frames passed since an RNR NAK came or left.
+  // Our latest answer, and the frames passed since an RNR NAK arrived or left.
   Seen our_answer;
-  std::optional<Seen> newest_answer;  // of the highest PSN, also one that was passed
+  std::optional<Seen> newest_answer;  // highest PSN, including passed ones
   proto::ToldCredits told;            // by our ACKs and responses (G6.6)
   std::vector<u32> passed;
 
@@ -120,10 +122,10 @@ struct QpHistory {
 
 // An Acknowledge packet as this end sends it.
 std::vector<u8> build_answer(const QpHistory& qp, u32 psn, u8 syndrome, u32 msn);
-// True if the recording suggests that the device never got this delivered request: it was the
-// expected one, it came again with no answer between, and what came after earlier packets had been
-// repeated is an ACK of an earlier PSN.
+// True if the recording suggests that the device never received this delivered request: it was the
+// expected one; it was repeated without an answer in between; and the next answer, after
+// repetitions of earlier packets, is an ACK of an earlier PSN.
 bool was_lost_behind_wire(const QpHistory& qp, std::size_t frame_index);
-// Whether an SGE of this work request names memory that its key does not allow.
+// True if an SGE of this work request names memory that its key does not allow.
 bool breaks_protection(const Capture& capture, const ReplayEvent& post, std::string_view right);
 }  // namespace hca::testbench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host software of a replay: does what the recorded host did, by the recorded numbers.
+// The host software of a replay: repeats the recorded host's actions, with the recorded numbers.
 #pragma once
 #include <functional>
 #include <map>
@@ -21,14 +21,14 @@ class ReplayHost {
  public:
   ReplayHost(const Capture& capture, End end, ReplayDevice& device);
 
-  // Executes a host event; false: nothing that a host does. An event that the model cannot do yet
-  // throws std::runtime_error.
+  // Executes a host event; false: not an action of a host. Throws std::runtime_error for an event
+  // that the model cannot execute yet.
   bool execute(const ReplayEvent& event);
   std::vector<PolledCompletion> poll();
   std::vector<AsyncEvent> poll_async();
   proto::QpAttributes query(u32 qpn);
-  // Differences of region `name` from its pattern, changed as recorded; the first one in words.
-  // `may_differ`: whether the byte at this address may.
+  // Compares region `name` with its pattern plus the recorded changes; describes the first
+  // difference. `may_differ`: true if the byte at this address may differ.
   std::optional<std::string> compare_memory(const ReplayEvent& mem_final,
                                             const std::function<bool(u64)>& may_differ,
                                             u64& bytes_compared);
@@ -37,7 +37,7 @@ class ReplayHost {
   struct MemoryRegion {
     u64 address = 0, length = 0;
     u64 seed = 0;
-    bool has_pattern = true;  // else only the bytes that are told are compared
+    bool has_pattern = true;  // false: only the listed bytes are compared
   };
   void register_region(const ReplayEvent& e);
   void alloc_window(const ReplayEvent& e);
@@ -52,7 +52,7 @@ class ReplayHost {
   void destroy(const ReplayEvent& e);
   void must_execute(Error error, std::string_view command) const;
   Qp& qp(u32 qpn);
-  const MemoryRegion& region_of(const ReplayEvent& e) const;  // that its `mr` names
+  const MemoryRegion& region_of(const ReplayEvent& e) const;  // named by its `mr`
   static void check_inside(const MemoryRegion& region, u64 offset, u64 bytes, const JsonAt& where);
 
   const Capture& capture_;
@@ -60,15 +60,15 @@ class ReplayHost {
   ReplayDevice& device_;
   VerbsContext verbs_;
   Cq *send_cq_ = nullptr, *recv_cq_ = nullptr;
-  Srq* srq_ = nullptr;  // once a queue pair needs it
+  Srq* srq_ = nullptr;  // created when a queue pair needs it
   CompChannel* async_ = nullptr;
   std::map<u32, Qp*> qps_;
-  std::map<u32, proto::AddressHandle> handles_;  // by datagram queue pair: to its peer
+  std::map<u32, proto::AddressHandle> handles_;  // by datagram queue pair: the peer's handle
   std::map<std::string, MemoryRegion> regions_;
   std::map<u32, Mw> windows_;  // by the index of their key
 };
 
-// Byte `i` of a region with this seed before anything was written.
+// Initial value of byte `i` of a region with this seed.
 constexpr u8 pattern_byte(u64 seed, u64 i) { return u8(31 * seed + 7 * i + 13 * (i >> 8)); }
 
 std::string_view state_name(proto::QpState state);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a replay's host asks of a queue pair's state, and compares of its memory.
+// Queries of queue pair state by a replay's host, and its comparison of memory.
 #include <fmt/format.h>
 
 #include <algorithm>

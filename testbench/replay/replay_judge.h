@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Judges a capture that nobody describes: the packets alone say who speaks with whom, and the
-// statements say what they may do. What a statement leaves open is a freedom and counted; what
-// packets alone cannot tell is named, not judged.
+// Judges a capture without a description: the packets alone show who communicates with whom, and
+// the statements define what is allowed. Choices that a statement permits are counted as freedoms;
+// questions that packets alone cannot answer are listed, not judged.
 #pragma once
 #include <map>
 #include <string>
@@ -16,13 +16,13 @@ struct GivenPacket {
   u64 time_ns = 0;
   proto::LinkLayer link = proto::LinkLayer::Ethernet;
   std::vector<u8> bytes;
-  u32 bytes_on_wire = 0;  // more than bytes.size(): the recorder cut it
-  std::string note{};     // not empty: the record holds no frame, and why
+  u32 bytes_on_wire = 0;  // more than bytes.size() if the recorder cut it
+  std::string note{};     // not empty: the reason why the record holds no frame
 };
 
 struct JudgeOptions {
-  bool complete = false;  // every packet that was sent is here: none is lost at the recorder
-  std::string profile{};  // whose deviations are excused; empty: nobody's
+  bool complete = false;  // every sent packet is here: the recorder lost none
+  std::string profile{};  // whose deviations are excused; empty: none
 };
 
 struct Breach {
@@ -32,13 +32,13 @@ struct Breach {
 
 using Counts = std::map<std::string, u64>;
 struct Judgement {
-  std::size_t frames = 0, judged = 0;  // `judged`: whole packets of our protocols
+  std::size_t frames = 0, judged = 0;  // `judged`: complete RDMA packets
   std::vector<Breach> breaches;        // in the order of the frames
   std::vector<std::string> conversations;
   Counts freedoms, deviations, losses, not_judged;
 
   bool is_legal() const { return breaches.empty(); }
-  // Of nothing of ours there is nothing to say.
+  // False: the capture has no RDMA packet to judge.
   bool says_something() const { return judged != 0; }
 };
 

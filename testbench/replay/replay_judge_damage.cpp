@@ -19,8 +19,8 @@ NetworkAddress network_address_of(u16 lid) {
   return s;
 }
 
-// Structure and lengths are judged by the verdicts of any frame, also of those that are none of
-// ours: those are told by their addresses.
+// Structure and lengths are judged by the verdicts of any frame, also of foreign frames, which are
+// recognised by their addresses.
 bool is_of_others(std::span<const u8> frame, LinkLayer link, PacketVerdict verdict) {
   if (verdict_row(verdict).is_foreign) return true;
   if (link != LinkLayer::Ethernet) return false;
@@ -37,7 +37,7 @@ bool is_of_others(std::span<const u8> frame, LinkLayer link, PacketVerdict verdi
   return protocol != kIpProtocolUdp || word(udp + 2) != kRoceUdpPort;
 }
 
-// A frame that the recorder cut is judged as far as it goes: zeros stand for the rest.
+// A frame that the recorder cut is judged as far as it goes: zeros replace the rest.
 PacketVerdict parse_cut(JudgedPacket& out, u32 bytes_on_wire) {
   const std::size_t recorded = out.bytes.size();
   out.cut = bytes_on_wire > recorded,

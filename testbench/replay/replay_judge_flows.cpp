@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A packet does not name its sender's queue pair. Which two flows are of one connection is told by
-// answers: they have the PSN of what they answer.
+// A packet does not name its sender's queue pair. Answers show which two flows form a connection:
+// they have the PSN of their request.
 #include <algorithm>
 #include <set>
 #include <tuple>
@@ -26,8 +26,8 @@ bool is_full(const JudgedPacket& p) {
   return p.row().payload == PayloadRule::FullMtu && is_mtu(p.p.payload_bytes);
 }
 
-// The path MTU that most First and Middle packets have; else the least that all payloads and the
-// PSNs behind READs allow.
+// The path MTU of most First and Middle packets; otherwise the smallest that all payloads and the
+// PSNs after READs allow.
 u32 mtu_of(const std::vector<const JudgedPacket*>& packets) {
   std::map<u32, std::size_t> counts;
   u32 most = 0;
@@ -137,7 +137,7 @@ class Connections {
       return c.frame < p.number && joins(c, p.from, p.to, p.p.bth.dest_qp);
     }));
   }
-  // The newest of them; of a flow its number is that of its packets.
+  // The newest of them; the number of a flow is that of its packets.
   void join(std::vector<Flow>& flows) const {
     for (Flow& flow : flows)
       if (flow.service != Service::Ud)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The MSNs of a responder, which may have counted from before the recording.
+// The MSNs of a responder, whose count may have started before the recording.
 #pragma once
 #include <utility>
 
@@ -9,9 +9,9 @@ namespace hca::testbench {
 class Msns {
  public:
   explicit Msns(const Requests& requests) : requests_(requests) {}
-  // Where the count begins is what most answers say.
+  // Chooses the start of the count that fits most answers.
   void learn(const std::vector<const JudgedPacket*>& answers);
-  // The MSN when the messages up to `from` are executed, and up to `to`; nothing: it is not known.
+  // The MSN when the messages up to `from` are executed, and up to `to`; empty: unknown.
   std::optional<std::pair<u32, u32>> range_of(LongPsn from, LongPsn to) const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The packets of a capture taken apart, and whose they are.
+// The parsed packets of a capture, and their owners.
 #pragma once
 #include <optional>
 
@@ -7,7 +7,7 @@
 #include "testbench/replay/replay_judge.h"
 
 namespace hca::testbench {
-// What a rule that is broken becomes.
+// Collects broken rules: as breaches, or as excused deviations.
 class Verdicts {
  public:
   Verdicts(const JudgeOptions& options, Judgement& out) : options_(options), out_(out) {}
@@ -37,7 +37,7 @@ struct JudgedPacket {
   proto::LinkLayer link{};
   std::vector<u8> bytes;
   proto::ParsedPacket p{};
-  bool cut = false;  // the payload is not all there
+  bool cut = false;  // a part of the payload is missing
   NetworkAddress from{}, to{};
 
   const proto::OpcodeRow& row() const { return *p.opcode; }
@@ -46,11 +46,11 @@ struct JudgedPacket {
   std::string text() const;  // "PSN 7: SEND Only"
 };
 
-// Good packets of the capture; the others are counted, or break a rule.
+// The good packets of the capture; the others are counted, or break a rule.
 std::vector<JudgedPacket> take_apart(const std::vector<GivenPacket>& given, Judgement& out,
                                      Verdicts& verdicts);
 
-// What the CM said of a connection.
+// The CM's data on one end of a connection.
 struct CmEnd {
   NetworkAddress address{};
   u32 qpn = 0, first_psn = 0;  // the PSN of its first request
@@ -58,10 +58,10 @@ struct CmEnd {
 };
 struct CmConnection {
   std::size_t frame = 0;  // of the REP
-  CmEnd ends[2];          // that sent the REQ, and the REP
-  u32 path_mtu = 0;       // 0: not told
+  CmEnd ends[2];          // of the REQ's sender, and of the REP's
+  u32 path_mtu = 0;       // 0: unknown
 
-  // The end of this address and queue pair; nullptr: it is of another connection.
+  // The end with this address and queue pair; nullptr: another connection.
   const CmEnd* end_at(const NetworkAddress& address, u32 qpn) const {
     for (const CmEnd& end : ends)
       if (end.address == address && end.qpn == qpn) return &end;
@@ -75,30 +75,30 @@ struct Flow {
   NetworkAddress from{}, to{};
   u32 qpn = 0;
   proto::Service service{};
-  u32 source_qp = 0;                         // of datagrams
+  u32 source_qp = 0;                         // for datagrams
   std::vector<const JudgedPacket*> packets;  // in the order of the capture
-  std::optional<std::size_t> mate{};         // the flow that answers come in
+  std::optional<std::size_t> mate{};         // index of the flow with the answers
   u32 mtu = 0;                               // of the pair
-  std::optional<CmConnection> cm{};          // if the CM made it here
-  u32 incarnation = 0;                       // of queue pairs with these numbers, from 0
+  std::optional<CmConnection> cm{};          // if the CM established it here
+  u32 incarnation = 0;                       // generation of queue pairs with these numbers, from 0
 
-  // What the CM said of who sends these requests; nullptr: nothing.
+  // The CM's data on the sender of these requests; nullptr: none.
   const CmEnd* sender() const {
     const CmEnd* const receiver = cm ? cm->end_at(to, qpn) : nullptr;
     return receiver ? &cm->other_than(*receiver) : nullptr;
   }
 };
-// `complete`: nothing is lost at the recorder, and what the hosts did is told: no queue pair is
-// made anew in silence.
+// `complete`: the recorder lost nothing and the hosts were recorded, so no queue pair is recreated
+// silently.
 std::vector<Flow> find_flows(const std::vector<JudgedPacket>& packets, bool complete);
-// PSNs that a request takes.
+// The number of PSNs of a request.
 u32 psns_taken(const JudgedPacket& request, u32 mtu);
 
-// What concerns requests without answers, and packets by themselves.
+// Judges requests without answers, and single packets.
 void judge_packet(const JudgedPacket& packet, Verdicts& verdicts);
 void judge_pkeys(const Flow& flow, Verdicts& verdicts);
 void judge_unreliable(const Flow& flow, Verdicts& verdicts);
 void judge_datagrams(const Flow& flow, Verdicts& verdicts);
-// Requests of an RC queue pair, and the answers to them in the other flow (null: none are there).
+// Judges requests of an RC queue pair, and the answers in the other flow (nullptr: none).
 void judge_reliable(const Flow& requests, const Flow* answers, Verdicts& verdicts);
 }  // namespace hca::testbench

@@ -7,18 +7,18 @@
 #include "testbench/replay/replay_judge.h"
 
 namespace hca::testbench {
-// A capture that was judged by its packets.
+// The judgement of a capture by its packets.
 struct JudgedCapture {
   std::string capture;
   bool listed = false;  // its JSON lists the frames: the recording is complete
   std::string profile{};
   Judgement judgement;
-  std::vector<std::string> not_replayed{};  // where the model cannot stand for the ends, and why
+  std::vector<std::string> not_replayed{};  // ends that the model cannot replace, and why
 };
-// By the packets of a file, or of a capture whose JSON lists its frames.
+// For the packets of a file, or for a capture whose JSON lists its frames.
 JudgedCapture judge_capture(const std::string& path, const std::string& profile);
 JudgedCapture judge_capture(const Capture& capture, const std::string& profile);
-// The devices whose deviations are known.
+// The devices with known deviations.
 std::vector<std::string> profile_names();
 
 std::string text_of(const JudgedCapture& judged);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the packets of a conversation may not do, whoever sends them: the rules of a capture that
-// nobody describes. Each row names its statement; a row that a known device breaks names the
-// deviation, which counts only if a profile asks for it.
+// The rules for the packets of a conversation, independent of the sender: used for a capture
+// without a description. Each row names its statement. A row that a known device breaks also names
+// the deviation, which counts only with the profile of that device.
 #pragma once
 #include <span>
 #include <string_view>
@@ -10,7 +10,7 @@
 
 namespace hca::testbench {
 enum class ConversationRule : u8 {
-  Form,  // the statement is that of the packet's verdict
+  Form,  // the statement of the packet's verdict
   Icrc,
   Vcrc,
   InvalidPkey,
@@ -55,7 +55,7 @@ enum class ConversationRule : u8 {
 struct ConversationRuleRow {
   ConversationRule rule;
   std::string_view statement;
-  std::string_view sentence;   // what is wrong
+  std::string_view sentence;   // the problem
   std::string_view deviation;  // of a known device; empty: none
 };
 std::span<const ConversationRuleRow> conversation_rules();

@@ -45,7 +45,7 @@ struct Area {
 std::span<const u8> payload_of(const Packet& p) {
   return std::span(p.seen.bytes).subspan(p.seen.packet.payload_offset, p.seen.packet.payload_bytes);
 }
-// What a receive buffer holds of a datagram: an IPv4 header stands behind 20 bytes of 0; without a
+// The contents of a receive buffer for a datagram: an IPv4 header follows 20 zero bytes; without a
 // GRH nothing is written there.
 std::vector<u8> with_network_header(const SeenMessage& m) {
   const Seen& seen = m.first->seen;

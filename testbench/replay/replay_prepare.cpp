@@ -61,7 +61,7 @@ void learn_traffic_classes(Capture& capture) {
   }
 }
 
-// A post that the library refused, as a post_send_failed behind it says.
+// Marks posts that the library refused, by the following post_send_failed event.
 void mark_failed_posts(Capture& capture) {
   for (std::size_t i = 0; i < capture.events.size(); ++i) {
     ReplayEvent& failed = capture.events[i];
@@ -100,7 +100,7 @@ std::vector<u8> first_payload(const Capture& capture, const SentWork& work, u32 
   return {};
 }
 
-// What a region without a pattern held is told by what was sent from it.
+// The contents of a region without a pattern are learned from the data sent from it.
 void learn_contents(Capture& capture) {
   std::vector<ReplayEvent> sets;
   for (const SentWork& work : sent_works(capture)) {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is done to a capture before it is replayed.
+// The preparation of a capture for its replay.
 #pragma once
 #include "testbench/replay/replay_capture.h"
 
 namespace hca::testbench {
-// VLAN and priority tags are of the way, not of the transport: taken off; how many.
+// Removes VLAN and priority tags, which belong to the path, not the transport; returns their
+// number.
 std::size_t take_tags_off(Capture& capture);
-// Datagram queue pairs as connections, posts that failed marked, what is not told learned from the
-// frames.
+// Treats datagram queue pairs as connections, marks failed posts, and learns missing information
+// from the frames.
 void prepare_events(Capture& capture);
 }  // namespace hca::testbench

@@ -13,7 +13,7 @@ using namespace proto;
 namespace {
 constexpr std::size_t kFollowing = 2;  // packets that must go on from a PSN that went back
 
-// ---- Reliable: answers tell
+// ---- Reliable: detected by answers
 bool tells_msn(const JudgedPacket& p) {
   return !p.row().is_request && p.p.has(Ext::Aeth) &&
          syndrome_kind(p.p.aeth.syndrome) != SyndromeKind::Reserved;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Queue pairs that were made anew with the same numbers, where no CM tells it.
+// Queue pairs that were recreated with the same numbers, without a CM message that shows it.
 #pragma once
 #include "testbench/replay/replay_judge_packets.h"
 
 namespace hca::testbench {
-// Takes flows apart where their PSNs, and of RC the MSNs of the answers as well, begin anew: no
-// loss explains that.
+// Splits flows where their PSNs, and for RC also the MSNs of the answers, start again: a loss
+// cannot explain that.
 void split_restarts(std::vector<Flow>& flows);
 }  // namespace hca::testbench

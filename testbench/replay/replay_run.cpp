@@ -56,8 +56,8 @@ class Run {
   bool may_lose() const { return may_lose_; }
 
  private:
-  // Frames of one queue pair have an order, those of several have none: each is a stream. When its
-  // host posted is not told of a learned one: its requests and its answers are two.
+  // Each queue pair is a stream: only its own frames have an order. In a learned capture post times
+  // are unknown: its requests and its answers are two streams.
   static constexpr u32 kOfResponses = 1u << 24;
   u32 stream_of(const Seen& seen) const {
     if (!seen.packet.transport_offset) return 0;
@@ -143,8 +143,8 @@ class Run {
     timers_.see(*device_, histories_);
   }
 
-  // Until `done`: lets timers fire that explain what is missing, or `pass`es over it. `is_frame`:
-  // what is missing is one.
+  // Until `done`: lets timers fire that explain the missing item, or `pass`es over it. `is_frame`:
+  // the missing item is a frame.
   template <class Done, class Pass>
   void wait(const Done& done, const Pass& pass, const std::string& where, const std::string& what,
             bool is_frame = false) {
@@ -262,7 +262,7 @@ class Run {
     const ReplayEvent* post = posts_.take(end_, shared ? "post_srq_recv" : "post_" + got.queue,
                                           got.queue, wc.qp_num, wc.wr_id);
     const Situation s{.qp = history_of(wc.qp_num), .our_wc = &wc, .post = post};
-    // Learned: nobody says which came; one in error may end what the recording has to its end.
+    // Learned captures: it is unknown which completions came; one in error may end the recording.
     if (capture_.learned && (wc.status == proto::WcStatus::Success || all_seen(frames_))) return;
     const auto found = completions_.find({wc.qp_num, got.queue});
     std::vector<FieldDifference> fields;
@@ -300,7 +300,7 @@ class Run {
          fmt::format("{} wr_id {} {}", e.text("queue"), e.number("wr_id"), e.text("status")));
   }
 
-  // ---- Asynchronous events. Hosts read them when they like, so each stands for itself.
+  // ---- Asynchronous events. Hosts read them at any time, so each is compared by itself.
   void check_async_event(const AsyncEvent& ours) {
     if (is_over() || capture_.learned) return;
     note("   " + describe(ours));

@@ -4,10 +4,10 @@
 
 namespace hca::testbench {
 struct RunEnd {
-  std::size_t items;  // of the timeline that were looked at
-  bool may_lose;      // some frame seems to be lost between the recording point and the device
+  std::size_t items;  // timeline items that were processed
+  bool may_lose;      // a frame seems to be lost between the recording point and the device
 };
-// One run over one timeline. `losses`: frames that seem to be lost are not delivered.
+// One run over one timeline. `losses`: frames assumed lost are not delivered.
 RunEnd run_replay(const Capture& capture, End end, const ReplayRunner& runner,
                   const Timeline& timeline, bool losses, ReplayReport& report);
 }  // namespace hca::testbench

@@ -69,7 +69,7 @@ const ReplayFrame* answer_to(const SentWork& m, const std::vector<Mark>& marks) 
   return nullptr;
 }
 
-// The frames that a hand-made end sent, each behind its event.
+// The frames that a hand-made end sent, each after its event.
 std::int64_t low_of_raw_frames(const Capture& capture, End end) {
   std::int64_t low = -OffsetWindow::kFar;
   std::size_t at = 0;
@@ -205,7 +205,7 @@ class Owner {
     for (const ReplayEvent& e : capture.events)
       if (e.kind == "connect" && e.side == end) of_peer_[e.number("dest_qpn")] = e.number("qpn");
   }
-  // True if one may well come before the other and no queue pair can tell.
+  // True if either may come first and no queue pair shows the order.
   bool differ(const ReplayEvent& e, const Mark& mark) const {
     if (!e.has("qpn") || !mark.good) return false;
     const auto ours = of_peer_.find(mark.qpn);

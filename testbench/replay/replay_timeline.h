@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events and frames of a capture were stamped by two clocks. Their offset is not recorded but
-// bounded by causality: a post precedes its first frame, a completion follows the frame that allows
-// it. Where the bounds leave the order of an event and a frame open, each order is a timeline.
+// Events and frames of a capture were stamped by two clocks. Their offset is not recorded, but
+// causality bounds it: a post precedes its first frame, a completion follows the frame that allows
+// it. If the bounds leave the order of an event and a frame open, each order is a timeline.
 #pragma once
 #include <limits>
 #include <string>
@@ -19,7 +19,7 @@ struct OffsetWindow {
   bool has_high() const { return high < kFar; }
   bool is_known() const { return has_low() && has_high(); }
   bool contradicts_itself() const { return low > high; }
-  // By how much a time between the clocks may be wrong.
+  // The uncertainty of a time between the clocks.
   std::int64_t width() const {
     if (contradicts_itself()) return 0;
     return is_known() ? high - low : kFar;
@@ -27,27 +27,27 @@ struct OffsetWindow {
 };
 OffsetWindow find_offset_window(const Capture& capture);
 
-// A posted send and the PSNs that it takes (G1).
+// A posted send and its PSNs (G1).
 struct SentWork {
   const ReplayEvent* post;
   u32 first_psn, last_psn;
   u32 peer;  // queue pair
 };
-// Posts that the host's library refuses are none.
+// Without the posts that the host's library refuses.
 std::vector<SentWork> sent_works(const Capture& capture);
 // The length of its SGE list.
 u64 sge_bytes(const ReplayEvent& post);
-// An ATOMIC at an address that is no multiple of 8: the recording host's library refuses it.
+// An ATOMIC whose address is not a multiple of 8: the recorded host's library refuses it.
 bool is_misaligned_atomic(const ReplayEvent& post);
-// The same, or a post_send_failed says so.
+// The same, or there is a post_send_failed event.
 bool never_reached_device(const ReplayEvent& post);
 
-// True if the window leaves the order of this event of `end` and this frame open, and it can
-// matter: the device is given one of them, or both.
+// True if the window leaves the order of this event of `end` and this frame open, and the order
+// matters: the device receives one of them, or both.
 bool is_order_open(const ReplayEvent& event, const ReplayFrame& frame, End end,
                    const OffsetWindow& window);
 
-// One thing of the recording in its place in time.
+// One item of the recording at its place in time.
 struct TimelineItem {
   bool is_frame;
   std::size_t index;  // of Capture::frames or Capture::events
@@ -62,11 +62,12 @@ struct Timeline {
   std::vector<TimelineItem> items;
 };
 
-// All orders that the window leaves. First those that differ for some queue pair, from the middle
-// of the window outwards, then those in which an event of one and a frame of another change places.
+// All orders that the window allows. First those that differ for some queue pair, from the middle
+// of the window outwards; then those in which an event of one queue pair and a frame of another
+// swap places.
 struct Timelines {
   OffsetWindow window;
-  std::size_t open_pairs = 0;         // an event of `end` and a frame whose order is open
+  std::size_t open_pairs = 0;         // pairs of an event of `end` and a frame whose order is open
   std::vector<std::int64_t> offsets;  // one for each order
 };
 Timelines find_timelines(const Capture& capture, End end);

@@ -10,15 +10,15 @@
 #include "testbench/replay/replay_timeline.h"
 
 namespace hca::testbench {
-// Whether the timer of a queue pair can explain what the recording has next. Between the frame that
-// started the timer and the item it is to explain its time must lie, for no device's
-// timers are shorter than their codes say (G8.2, G11.2), but for the tick in which they count; and
-// a transport timer fires before four times its code (G11.2). All times in ns.
+// Decides whether the timer of a queue pair can explain the next recorded item. Its time must lie
+// between the frame that started the timer and that item: no device's timers are shorter than their
+// codes (G8.2, G11.2), except for the tick of the device, and a transport timer fires before four
+// times its code (G11.2). All times in ns.
 class TimerWatch {
  public:
   using Time = std::int64_t;
 
-  // The model's timer behind the frame that was recorded at `recorded`.
+  // The model's timer after the frame that was recorded at `recorded`.
   void see(std::optional<u64> due, u64 model_now, Time recorded) {
     if (due == due_) return;
     due_ = due, started_ = recorded, span_ = due ? Time(*due) - Time(model_now) : 0;
@@ -33,7 +33,7 @@ class TimerWatch {
   bool is_long_over(Time recorded, Time longest) const {
     return recorded_span(recorded) > longest + 2 * kTick;
   }
-  // When it fired, in the recording's time, if that is before `recorded`.
+  // When it fired, in the recording's time; at most `recorded`.
   Time fired(Time recorded) const { return std::min(recorded, started_ + span_); }
 
  private:
@@ -47,14 +47,14 @@ class QpTimers {
  public:
   QpTimers(const Capture& capture, const OffsetWindow& window);
 
-  // What the model has armed now.
+  // Updates to the timers that the model has armed now.
   void see(ReplayDevice& device, const std::map<u32, QpHistory>& qps);
-  // The queue pair whose timer fires next.
+  // The queue pair with the next timer.
   std::optional<u32> next(ReplayDevice& device) const;
   const TimerWatch& of(u32 qpn) const { return timers_.at(qpn); }
-  // Why the timer of this queue pair cannot explain an item of the recording; empty: it can.
-  // `since`: when the model last did something, on its clock. `is_stamped`: the item stands where
-  // it happened; hosts look at the rest when they like.
+  // The reason why the timer of this queue pair cannot explain an item of the recording; empty: it
+  // can. `since`: the model's last activity, on its clock. `is_stamped`: the item is stamped where
+  // it happened; hosts read the others at any time.
   std::string why_not(const QpHistory& qp, u64 since, std::int64_t item, bool is_frame) const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The events that the JSON of a capture may have. vectors/captures/README.md has the same list.
+// The allowed events in the JSON of a capture. vectors/captures/README.md has the same list.
 #pragma once
 #include <span>
 #include <string_view>
@@ -9,8 +9,8 @@
 
 namespace hca::testbench {
 enum class EventRole : u8 {
-  Host,    // done again by the host of the replay
-  Seen,    // what the host was told: compared
+  Host,    // repeated by the host of the replay
+  Seen,    // reported to the host: compared
   Remark,  // for people
 };
 struct EventKind {
@@ -18,9 +18,9 @@ struct EventKind {
   EventRole role;
   bool has_side;
   std::string_view sentence;
-  std::string_view same_as;  // read as this one; empty: as itself
+  std::string_view same_as;  // an alias of this one; empty: not an alias
 };
 std::span<const EventKind> event_kinds();
-// Refuses one that is not in the list, with what it would need.
+// Refuses an event outside the list, with the requirements for it.
 const EventKind& event_kind(const JsonAt& event);
 }  // namespace hca::testbench

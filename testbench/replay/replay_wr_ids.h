@@ -8,13 +8,13 @@
 #include "testbench/replay/replay_capture.h"
 
 namespace hca::testbench {
-// Finds posts or completions by their wr_id, asked for in the order of their queue: a wr_id may
-// come again.
+// Finds posts or completions by their wr_id, requested in the order of their queue, because a wr_id
+// may repeat.
 class WrIdCursor {
  public:
   explicit WrIdCursor(const Capture& capture) : events_(capture.events) {}
-  // The next event of that kind; a completion of that queue. A post to an SRQ names no queue pair.
-  // Null: none is left.
+  // The next event of that kind, for a completion of that queue. A post to an SRQ names no queue
+  // pair. nullptr: none is left.
   const ReplayEvent* take(End side, std::string_view kind, const std::string& queue, u64 qpn,
                           u64 wr_id) {
     const bool shared = kind == "post_srq_recv";

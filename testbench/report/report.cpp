@@ -148,7 +148,7 @@ std::string of_cables(const Scenario& s, Fn&& number) {
   return fmt::format("{:g}", fmt::join(numbers, " and "));
 }
 
-// Of HCAs whose period is no whole number of picoseconds at the clock that is asked for.
+// For HCAs whose period is not a whole number of picoseconds at the requested clock.
 std::string clocks_of(const Scenario& s) {
   std::string text;
   for (std::size_t i = 0; i < s.nodes.size(); ++i) {

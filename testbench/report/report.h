@@ -9,8 +9,8 @@
 namespace hca::testbench {
 inline constexpr std::array kPercentiles{50.0, 99.0, 99.9};  // of latencies
 
-// The result as a perftest user knows it, then where the time goes, then what went wrong.
+// The result in perftest's form, then the breakdown of the time, then the errors.
 std::string text_of(const RunResult& result, const Scenario& scenario);
-// The same as data, and every knob that the run depended on.
+// The same as data, with every knob that the run depended on.
 nlohmann::json json_of(const RunResult& result, const Scenario& scenario);
 }  // namespace hca::testbench

@@ -21,7 +21,7 @@ nlohmann::json json_of(const engine::Histogram& latency) {
   return json;
 }
 
-// Of more nodes than a pair: who they are.
+// With more nodes than a pair: names the ends.
 nlohmann::json with_ends(nlohmann::json row, const Scenario& scenario, const Ends& ends) {
   if (scenario.nodes.size() > 2)
     row["client"] = ends[kClient].node, row["server"] = ends[kServer].node;
@@ -52,7 +52,7 @@ nlohmann::json json_of(const StreamResult& r) {
 }  // namespace
 
 namespace {
-// Every knob by its path; of what is for all chips or ports, that of each.
+// Every knob by its path; knobs for all chips or ports are listed for each.
 nlohmann::json knobs_json(Scenario scenario) {
   nlohmann::json knobs;
   const auto keep = [&](const KnobTable::Entry& entry) { knobs[entry.path] = entry.text; };

@@ -5,12 +5,12 @@
 #include <string_view>
 
 namespace hca::testbench {
-// The pages without their data, as they were built into the program from testbench/report/; empty:
-// they were not.
+// The pages without their data, compiled in from testbench/report/; empty: not compiled in.
 std::string_view run_page();          // `hca run --out`
 std::string_view calibration_page();  // `hca calibrate --out`
-// A page with its data, which are nothing but data there: no "<" is left in them.
+// A page with its data embedded; "<" is escaped, so the data cannot be read as markup.
 std::string page_with(std::string_view page, const nlohmann::json& data);
-// Writes it, or says on stderr that the program was built without. Throws std::runtime_error.
+// Writes the page, or prints on stderr that the program was built without it. Throws
+// std::runtime_error.
 void write_page(const std::string& path, std::string_view page, const nlohmann::json& data);
 }  // namespace hca::testbench

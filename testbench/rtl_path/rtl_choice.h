@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which units of a chip RTL blocks stand in for.
+// The units of a chip that RTL blocks replace.
 #pragma once
 #include <memory>
 #include <string>
@@ -16,10 +16,10 @@ struct StandIns;
 namespace hca::testbench {
 class RtlChoice : public RtlSet {
  public:
-  // What is wrong, as a sentence without its key; empty: they are added. Names with commas between
-  // them, or "all".
+  // Adds comma-separated names, or "all". Returns the problem as a sentence without its key; empty:
+  // they are added.
   std::string add(std::string_view names);
-  std::string text() const;  // as it is read
+  std::string text() const;  // in the form that add() reads
   static constexpr RtlChoice of(u32 bits) {
     RtlChoice choice;
     choice.bits = bits;
@@ -28,16 +28,17 @@ class RtlChoice : public RtlSet {
   static constexpr RtlChoice all() { return of((1u << unsigned(RtlBlock::Count)) - 1); }
 };
 
-// Knobs of a chip that are not as the chosen RTL has them.
+// A knob of a chip that differs from the chosen RTL.
 struct RtlMistake {
   std::string knob;  // "icrc_unit.latency"
   std::string problem, allowed;
 };
 std::vector<RtlMistake> rtl_mistakes(RtlChoice choice, const blocks::ChipConfig& config);
-// Whether this program has the RTL blocks at all.
+// True if this program contains the RTL blocks.
 bool has_rtl();
 // The chosen RTL of one chip, for Hca::replace(); it lives as long as the pointer. nullptr: none is
-// chosen. Throws std::invalid_argument for what rtl_mistakes() tells, and without RTL.
+// chosen. Throws std::invalid_argument for the problems that rtl_mistakes() lists, and in a program
+// without RTL.
 std::shared_ptr<const blocks::StandIns> make_rtl_path(RtlChoice choice,
                                                       const blocks::ChipConfig& config);
 }  // namespace hca::testbench

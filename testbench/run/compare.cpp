@@ -127,8 +127,8 @@ std::string stalls_compared(const json& a, const json& b) {
   return text;
 }
 
-// The mean of a part's messages, and the steps whose part of it changed most. A step that some
-// messages do not have counts for all of them.
+// The mean time of a part's messages, and the steps whose share changed most. A step that some
+// messages lack is averaged over all of them.
 std::string times_compared(const json& a, const json& b) {
   constexpr std::size_t kPrinted = 3;
   constexpr double kShareToPrint = 0.02;  // of the mean
@@ -163,7 +163,7 @@ std::string times_compared(const json& a, const json& b) {
   return text + '\n';
 }
 
-// The second of a name is told from the first.
+// Distinguishes the second of a name from the first.
 std::string numbered(const std::string& name, u32 before) {
   return before ? fmt::format("{} ({})", name, before + 1) : name;
 }

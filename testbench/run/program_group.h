@@ -6,7 +6,7 @@
 #include "testbench/host/host_cpu.h"
 
 namespace hca::testbench {
-// Programs that share a core: they take turns, action by action.
+// Programs that share a core: they alternate, action by action.
 class ProgramGroup : public Program {
  public:
   void add(Program& program) { programs_.push_back(&program); }

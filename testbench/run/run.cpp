@@ -96,7 +96,7 @@ RunResult Runner::run() {
   return std::move(result_);
 }
 
-// The smallest and the largest message of each operation, alone on the wire.
+// The smallest and the largest message of each operation, each without other traffic.
 void Runner::run_breakdowns() {
   for (std::size_t i = 0; i < kOperationCount; ++i) {
     const WorkloadConfig *smallest = nullptr, *largest = nullptr;
@@ -241,8 +241,8 @@ bool Runner::simulate(const Programs& programs, const std::function<u64()>& coun
         if (program->failed()) return true;
     return false;
   };
-  // Of an unreliable service nothing may come behind the end: it would be taken for the next
-  // stream's.
+  // For an unreliable service nothing may arrive after the end: it would be assigned to the next
+  // stream.
   const auto is_settled = [&] {
     return !may_lose || (testbed_.is_asleep() && !testbed_.release_held());
   };
@@ -333,7 +333,7 @@ void Runner::keep_counters() {
         });
 }
 
-// A row has both figures of a size; a second entry that has one of them has a row of its own.
+// A row has both figures of a size; a second entry with one of them gets its own row.
 SizeResult& Runner::row(const WorkloadConfig& w, u32 bytes) {
   for (SizeResult& size : result_.sizes) {
     const bool has =

@@ -14,7 +14,7 @@
 namespace hca::testbench {
 struct BandwidthResult {
   u64 messages = 0, picoseconds = 0;        // sent
-  u64 lost_on_the_way = 0, duplicates = 0;  // of an unreliable service
+  u64 lost_on_the_way = 0, duplicates = 0;  // for an unreliable service
   double gigabits_per_second(u32 bytes) const {
     return double(messages) * bytes * 8e3 / double(picoseconds);
   }
@@ -25,7 +25,7 @@ struct BandwidthResult {
 struct LatencyResult {
   engine::Histogram picoseconds;  // half a round trip; READ and ATOMIC: from post to post
 };
-// One row of the table: what is known of an operation between two ports and a size.
+// One row of the table: the results of an operation and a size between two ports.
 struct SizeResult {
   Operation operation{};
   Ends ends = ends_in_pair(0);
@@ -33,9 +33,9 @@ struct SizeResult {
   std::optional<BandwidthResult> bandwidth;
   std::optional<LatencyResult> latency;
 };
-// One stream that is more than perftest has: several queue pairs, a mix, an open loop, not alone.
+// A stream beyond perftest's scope: several queue pairs, a mix, an open loop, or not alone.
 struct StreamResult {
-  std::size_t entry = 0;  // of the workload list
+  std::size_t entry = 0;  // index in the workload list
   bool backward = false;  // from the server
   std::string what;
   Ends ends = ends_in_pair(0);
@@ -43,14 +43,14 @@ struct StreamResult {
   u64 messages = 0, bytes = 0, picoseconds = 0;
   u64 planned_bits_per_second = 0, planned_messages_per_second = 0;  // 0: closed loop
   u64 dropped = 0, queued_most = 0;
-  u64 lost_on_the_way = 0, duplicates = 0;  // of an unreliable service
+  u64 lost_on_the_way = 0, duplicates = 0;  // for an unreliable service
   std::vector<u64> qp_picoseconds;          // from the first post to the last completion of each
-  engine::Histogram latency;                // ps, from post or plan to completion
+  engine::Histogram latency;  // ps, from the post or the planned time to the completion
   double gigabits_per_second() const { return double(bytes) * 8e3 / double(picoseconds); }
   double million_messages_per_second() const {
     return double(messages) * 1e6 / double(picoseconds);
   }
-  // The rate of the slowest queue pair as a part of that of the fastest: 1 is fair.
+  // The rate of the slowest queue pair divided by that of the fastest: 1 is fair.
   double fairness() const;
 };
 // A fault on the wire of a port.
@@ -68,18 +68,19 @@ struct RunResult {
   std::vector<StreamResult> streams;
   std::vector<Breakdown> breakdowns;
   std::vector<CounterValue> counters;
-  std::vector<std::string> failures;       // empty: all that was asked for succeeded
+  std::vector<std::string> failures;       // empty: the run succeeded
   std::vector<WireFault> faults;           // in the order of time
-  std::vector<tlm_::FaultUse> fault_uses;  // of each of the scenario's list
+  std::vector<tlm_::FaultUse> fault_uses;  // for each entry of the scenario's list
   u64 messages = 0, bytes_checked = 0, frames = 0;
-  u64 lost = 0, duplicates = 0;  // messages of an unreliable service that did not arrive, or twice
-  std::optional<u64> hash;       // of all events, if it was asked for
-  u64 picoseconds = 0;           // simulated
-  u64 failed_at = 0;             // ps, when the first failure was known; 0: there is none
-  double seconds = 0;            // of this machine
+  // messages of an unreliable service that did not arrive, or arrived twice
+  u64 lost = 0, duplicates = 0;
+  std::optional<u64> hash;  // of all events, if requested
+  u64 picoseconds = 0;      // simulated
+  u64 failed_at = 0;        // ps, when the first failure was detected; 0: none
+  double seconds = 0;       // real time
 };
 
-// Told every now and then. `done`: of the whole run, 0 to 1.
+// Progress, reported now and then. `done`: of the whole run, 0 to 1.
 struct ProgressState {
   std::string what;
   double done = 0, seconds = 0;
@@ -87,13 +88,13 @@ struct ProgressState {
 };
 using ProgressSink = std::function<void(const ProgressState&)>;
 
-// Runs all workloads of a scenario one after the other on one testbed; ends with the first failure.
+// Runs all workloads of a scenario in sequence on one testbed; ends at the first failure.
 class Runner {
  public:
   Runner(const Scenario& scenario, ProgressSink progress);
   Runner(const Runner&) = delete;
   Testbed& testbed() { return testbed_; }
-  // Told when a part of the run begins and when it ends; breakdowns are none.
+  // Called when a part of the run begins and when it ends; not for breakdowns.
   std::function<void(const std::string& what, bool begins)> phase;
   RunResult run();
 
@@ -116,18 +117,18 @@ class Runner {
   void run_breakdown(const WorkloadConfig& workload, u32 bytes);
   void run_latency(const WorkloadConfig& workload, const Traffic& traffic);
   // Simulates until both programs have finished or one has failed; false: stuck or failed.
-  // `programs`: of each node, one a core.
+  // `programs`: for each node, one per core.
   using Programs = std::vector<std::vector<Program*>>;
   Programs programs_of(const BundleKey& bundle, Program& client, Program& server) const;
   bool simulate(const Programs& programs, const std::function<u64()>& count,
                 const std::function<bool()>& lose = {});
-  // What ATOMICs have written is in memory.
+  // Waits until the writes of ATOMICs are in memory.
   void advance(const sc_core::sc_time& by);
   void wait_for_writes();
   void keep(std::initializer_list<const Checker*> checkers);
   void keep_counters();
   void keep_wires();
-  void report(u64 messages);  // of what runs now
+  void report(u64 messages);  // about the current part
   SizeResult& row(const WorkloadConfig& workload, u32 bytes);
 
   const Scenario scenario_;

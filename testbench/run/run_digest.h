@@ -6,8 +6,8 @@
 #include "model/engine/probe.h"
 
 namespace hca::testbench {
-// The hash of a run up to an end that moves: what happens in that cycle or later counts when there
-// is a later end. Of that some has been run already, with long quanta more than with short ones.
+// The hash of a run up to a moving end: events at or after the end count only once the end has
+// moved. Some of them have been executed already, with long quanta more than with short ones.
 class RunDigest : public engine::ProbeSink {
  public:
   void event(const engine::Event& event) override {

@@ -19,7 +19,7 @@ constexpr std::size_t kMostLimits = 2;
 }  // namespace
 
 std::vector<Use> limits_of(const std::vector<Use>& uses) {
-  // Who waits for a timer all the time is idle, whatever it sends again.
+  // A run that waits for a timer all the time is idle, whatever it repeats.
   const bool idle = std::any_of(uses.begin(), uses.end(), [](const Use& use) {
     return use.kind == "time" && use.share >= kShareToName;
   });
@@ -41,7 +41,7 @@ std::vector<Use> limits_of(const std::vector<Use>& uses) {
     const unsigned x = limit_kind(a.kind).inside, y = limit_kind(b.kind).inside;
     return x != y ? x > y : a.share > b.share;
   });
-  // What is in front of the one that is furthest inside, and waited for, only fills up.
+  // Resources around the innermost one that is waited for only fill up.
   const auto waited = std::find_if(holding.begin(), holding.end(),
                                    [](const Use& use) { return use.waited >= kShareToName; });
   if (waited != holding.end()) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What limits a part of a run, from the shares of the time in which its parts are in use or are
-// waited for.
+// Finds the resource that limits a part of a run, from the shares of time in which resources are in
+// use or waited for.
 #pragma once
 #include <array>
 #include <string>
@@ -10,71 +10,72 @@
 #include "model/proto/types.h"
 
 namespace hca::testbench {
-inline constexpr double kShareToName = 0.8;    // what is in use or waited for less limits nothing
-inline constexpr double kShareOfAll = 0.95;    // of something that moves: it has no time left
-inline constexpr double kShareOfLosses = 0.5;  // most of what is sent is sent for nothing
-inline constexpr double kShareBeside = 0.1;    // what is as near to the first is named as well
+inline constexpr double kShareToName = 0.8;  // a resource below this share limits nothing
+inline constexpr double kShareOfAll = 0.95;  // an active resource above this share has no time left
+inline constexpr double kShareOfLosses = 0.5;  // most transmissions are repetitions
+inline constexpr double kShareBeside = 0.1;    // a resource this close to the first is named too
 
-// Kinds of what may limit. What moves items one after the other (`inside` 0) is busy; when it has
-// no time left, all that is in front of it fills up. Of what holds items until something comes
-// back, the one that is furthest inside limits: those around it fill up as well. One that is in use
-// but not always waited for is just enough, and leaves a part to the next one around it. Where most
-// is sent again, or a work request was sent again too often, losses are the reason for all of it.
+// Kinds of limiting resources. A resource that moves items one after the other (`inside` 0) is
+// busy; when it has no time left, all queues before it fill up. Among resources that hold items
+// until a reply, the innermost one limits: those around it fill up as well. A resource that is in
+// use but not always waited for is just sufficient, and the next one around it limits the rest of
+// the time. If most transmissions are repetitions, or a work request was repeated too often,
+// losses are the cause of everything.
 struct LimitKind {
   std::string_view kind;
   u8 inside;
-  std::string_view said;  // of its share
-  double explains = 2;    // a share from which on it is the reason for all that is busy
+  std::string_view said;  // describes its share
+  double explains = 2;    // from this share on it explains all busy resources
 };
 inline constexpr std::array kLimitKinds{
-    LimitKind{"load", 0, "of the offered rate achieved"},  // by open loops
+    LimitKind{"load", 0, "of the offered rate achieved"},  // for open loops
     LimitKind{"link", 0, "busy"},
     LimitKind{"PCIe", 0, "busy"},
     LimitKind{"memory", 0, "busy"},
     LimitKind{"walkers", 0, "busy"},
     LimitKind{"cores", 0, "busy"},
-    LimitKind{"registers", 0, "busy"},  // cores wait for them, but not by working
+    LimitKind{"registers", 0, "busy"},  // cores wait for them without working
     LimitKind{"core", 0, "busy"},
     LimitKind{"engine", 0, "busy"},
     LimitKind{"interval", 0, "busy"},
     LimitKind{"depth", 1, "of the time waited for"},     // messages that a program has in flight
-    LimitKind{"turns", 2, "of the time waited for"},     // of a queue pair
-    LimitKind{"slots", 3, "of the time waited for"},     // turns of all
+    LimitKind{"turns", 2, "of the time waited for"},     // per queue pair
+    LimitKind{"slots", 3, "of the time waited for"},     // turns of all queue pairs
     LimitKind{"messages", 4, "of the time waited for"},  // READs in flight, credits, window
     LimitKind{"buffers", 5, "of the time waited for"},   // packets, responses, CQEs
-    LimitKind{"flow control", 6, "of the time waited for"},  // of the link
+    LimitKind{"flow control", 6, "of the time waited for"},  // on the link
     LimitKind{"lock", 7, "of the time waited for"},          // ATOMICs
     LimitKind{"ATOMICs", 7, "busy"},
     LimitKind{"time", 7, "of the time waited for"},  // RNR timers, rate limits
-    LimitKind{"WQEs", 7, "of the time waited for"},  // of receive queues, that are read
+    LimitKind{"WQEs", 7, "of the time waited for"},  // receive WQEs being read
     LimitKind{"misses", 8, "busy"},
     LimitKind{"tags", 9, "busy"},
     LimitKind{"credits", 10, "busy"},  // of PCIe
     LimitKind{"losses", 11, "of the packets are sent again", kShareOfLosses},
-    LimitKind{"retries", 12, "used up", 1},  // and a work request failed
+    LimitKind{"retries", 12, "used up", 1},  // a work request failed
 };
 const LimitKind& limit_kind(std::string_view kind);
 
-// A part of the device or its host, and the share of the time: in use, or waited for.
+// A part of the device or its host, and its share of time: in use, or waited for.
 struct Use {
   std::string name, kind;
   double share = 0;
-  std::string knob{};  // that changes it
-  double waited = 1;   // of what is in use: share of the time in which something waits for it
+  std::string knob{};  // the knob that changes it
+  double waited = 1;   // share of time in which something waits for it
 };
-// Those that limit: none, one, or two that are as near; the first is the nearest. Open loops whose
-// plan is kept are limited by it, whatever is near as well.
+// The limiting resources: none, one, or two that are equally near; the nearest first. An open loop
+// that keeps its schedule is limited by it, whatever else is near.
 std::vector<Use> limits_of(const std::vector<Use>& uses);
 // "hca0 link transmit: 98 % busy (port.link_rate)".
 std::string text_of(const Use& use);
 // The same for shares of several parts of a run: "98 to 100 % busy".
 std::string text_of(const Use& use, double least, double most);
 
-// Whose cycles are counted: a share is that of one of them.
+// Whose cycles are counted; a share refers to one of them.
 enum class WaitOf : u8 { Block, QueuePairs, PeersQueuePairs };
-// Of the waits that blocks count: those that may limit a run.
+// The waits of blocks that may limit a run.
 struct WaitRow {
-  std::string_view block, cause;  // as the counter, link or budget has it, its beginning
+  std::string_view block, cause;  // as named by the counter, link or budget; a prefix
   std::string_view name, kind, knob;
   WaitOf of = WaitOf::Block;
 };
@@ -118,6 +119,6 @@ inline constexpr std::array kWaitRows{
             "link_control.xoff"},
     WaitRow{"completion", "CQE buffers", "completion buffers", "buffers", "completion.buffers"},
 };
-// nullptr: it is a consequence of something else.
+// nullptr: the wait is a consequence of something else.
 const WaitRow* wait_row(std::string_view block, std::string_view cause);
 }  // namespace hca::testbench

@@ -220,13 +220,13 @@ void RunRecorder::add_engines(unsigned i) {
 }
 
 // Blocks that take an item in each cycle limit nothing. Look-ups have an interval at each of
-// several ports, which their events do not tell: add_counted().
+// several ports, which their events do not show: add_counted().
 void RunRecorder::add_paces(unsigned i) {
   Chip& chip = chips_[i];
   const Hca& hca = testbed_.node(i).hca;
   engine::ProbeHub& hub = testbed_.node(i).hca.probes();
   const unsigned ports = hca.config().core.ports;
-  // A block may tell its events by several probes.
+  // A block may record its events by several probes.
   const auto add = [&](u16 block, blocks::Step step, Cycle interval, const char* direction) {
     const std::string name = fmt::format("hca{} {}{}", i, hub.name(block), direction);
     const auto same = std::ranges::find_if(
@@ -271,7 +271,7 @@ void RunRecorder::Chip::event(const engine::Event& event) {
   for (Pace& pace : paces) pace.items += pace.block == event.block && pace.kind == event.kind;
 }
 
-// A chip in which no cycle is run keeps its levels: those that were seen last stood until now.
+// A chip in which no cycle runs keeps its levels: the last seen ones are still valid.
 void RunRecorder::look(Chip& chip, Cycle at) {
   const u64 to = at * chip.period;
   const u64 from = std::clamp(recording_since_, chip.seen * chip.period, to);

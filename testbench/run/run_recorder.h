@@ -14,47 +14,49 @@
 #include "testbench/trace/time_series.h"
 
 namespace hca::testbench {
-// What a run with --out tells of itself over time: what is completed, what links, PCIe and cores
-// are busy with, how full the queues in front of each block are, and the first frames of each queue
-// pair. Of a metered scenario. It listens and changes nothing.
+// Records a run with --out over time, for a metered scenario: completions, use of links, PCIe and
+// cores, fill levels of the queues before each block, and the first frames of each queue pair. It
+// only observes.
 class RunRecorder {
  public:
   explicit RunRecorder(Testbed& testbed);
   ~RunRecorder();
   RunRecorder(const RunRecorder&) = delete;
 
-  // A part of the run begins or ends; between parts nothing is recorded.
+  // A part of the run begins or ends; nothing is recorded between parts.
   void phase(const std::string& what, bool begins);
   const TimeSeries& series() const { return series_; }
   // {"width_ps", "series", "phases", "ladders"}: for summary.json and the report.
   nlohmann::json json() const;
-  // Of each message whose completion is taken in a part of the run.
+  // Called for each message whose completion is taken in a part of the run.
   MessageLog::Sink message_sink;
-  // "Bottleneck, WRITE bandwidth, 64 B: hca0 link transmit: 98 % busy (port.link_rate)", and the
-  // second if it is as near: of each part of the run, neighbours with the same first one together.
+  // "Bottleneck, WRITE bandwidth, 64 B: hca0 link transmit: 98 % busy (port.link_rate)", with the
+  // second if it is equally near. One line for each part of the run; neighbours with the same first
+  // one are merged.
   std::string bottleneck_lines() const;
-  // What could not go on, for how much of the time and for want of what, in the part of the run in
-  // which anything is busiest: the most.
+  // The largest stall: the block, its share of time and the missing resource, in the part of the
+  // run with the busiest resource.
   std::string stalls_line() const;
-  // A line a part of the run, block and cause: cycles and share of the time.
+  // One line for each part of the run, block and cause: cycles and share of time.
   std::string stalls_csv() const;
 
  private:
   static constexpr std::size_t kNoResource = ~std::size_t{0};
-  // Something that is busy or not, or of which so many can be.
+  // A resource that is busy or idle, or of which a number can be in use.
   struct Resource {
     std::string name, kind, knob;
-    double of = 1;  // how many
+    double of = 1;  // the number
     std::size_t column = 0;
     double busy = 0;  // picoseconds, in this part of the run
   };
-  // Cycles in which a block, or PCIe, could not go on; of queue pairs those of all.
+  // Cycles in which a block, or PCIe, was stalled; for queue pairs the sum of all.
   struct Stall {
     unsigned chip;
     std::string block, cause;
     const u64* cycles;
     std::size_t column;
-    u64 begun = 0, seen = 0;  // when this part of the run began, at the last look
+    // count at the beginning of this part of the run, and at the last sample
+    u64 begun = 0, seen = 0;
     const WaitRow* row = nullptr;
   };
   struct Stalled {
@@ -66,7 +68,7 @@ class RunRecorder {
     std::string what;
     u64 from, to, messages = 0, bytes = 0;
     std::vector<Use> uses{};  // by share, the largest first
-    // Share of the time with work in front of each block, the largest first.
+    // Share of time with work waiting before each block, the largest first.
     std::vector<Use> blocks{};
     std::vector<Use> limits{};      // the nearest first
     std::vector<Stalled> stalls{};  // by share
@@ -86,7 +88,7 @@ class RunRecorder {
     void was_full(const void* program, Cycle since, Cycle until) override;
     void offers(const void* program, const Offer& offer) override;
   };
-  // The levels in front of the blocks of a chip, and what passes them.
+  // The levels before the blocks of a chip, and the events of items that pass them.
   struct Chip : engine::ProbeSink {
     RunRecorder* recorder = nullptr;
     engine::Domain* domain = nullptr;
@@ -95,26 +97,27 @@ class RunRecorder {
     std::vector<std::size_t> level_columns, block_columns,
         blocks;  // by watched, by block, of watched
     std::vector<u64> levels;
-    std::vector<std::size_t> resources;  // by watched: of misses of a cache; kNoResource
-    std::vector<u64> work;               // by block
-    std::vector<std::string> names;      // by block
-    std::vector<u64> waited;  // by block: time with work in front of it in this part of the run, ps
+    // by watched object: the resource of a cache's misses; kNoResource
+    std::vector<std::size_t> resources;
+    std::vector<u64> work;           // by block
+    std::vector<std::string> names;  // by block
+    std::vector<u64> waited;         // by block: time with waiting work in this part of the run, ps
     struct Engine {
       const blocks::Engines* engines;
       unsigned index;
       std::size_t resource;
-      Cycle worked = 0;  // until the last look
+      Cycle worked = 0;  // until the last sample
     };
     std::vector<Engine> engines;
-    // A block that takes an item every `interval` cycles at most, in one direction of a link.
+    // A block that takes at most one item every `interval` cycles, in one direction of a link.
     struct Pace {
-      u16 block, kind;  // of the event that it leaves with each
+      u16 block, kind;  // of the event for each departing item
       Cycle interval;
       std::size_t resource;
-      u64 items = 0;  // since the last look
+      u64 items = 0;  // since the last sample
     };
     std::vector<Pace> paces;
-    // What is counted where it happens, and takes so many cycles each.
+    // A resource counted where it is used, with a fixed number of cycles per use.
     struct Counted {
       const u64* count;
       Cycle each;
@@ -122,20 +125,23 @@ class RunRecorder {
       u64 seen = 0;
     };
     std::vector<Counted> counted;
-    // Of the parts of PCIe: cycles in which one or more TLPs waited for it, up to the second.
+    // For the parts of PCIe: cycles in which one or more TLPs waited for it, counted up to
+    // `pcie_until`.
     std::array<u64, std::size_t(tlm_::PciePart::Count)> pcie_waits{}, pcie_until{};
-    std::vector<bool> qps;  // by number: of a message in this part of the run
+    std::vector<bool> qps;  // by number: had a message in this part of the run
     std::size_t atomics = kNoResource;
     const blocks::RequesterCounters* requester = nullptr;
-    blocks::RequesterCounters begun{};  // when this part of the run began
-    // Of each port: frames dropped for want of room, and the same of all when this part began.
+    blocks::RequesterCounters begun{};  // at the beginning of this part of the run
+    // For each port: frames dropped for lack of room; and their total at the beginning of this
+    // part.
     std::vector<const u64*> no_room;
     u64 no_room_begun = 0;
     u64 dropped_for_room() const;
     void event(const engine::Event& event) override;
   };
-  static constexpr Cycle kEach = 16;                   // cycles between two looks at the levels
-  static constexpr std::size_t kMostMessages = 32768;  // to look at, of all parts of the run
+  static constexpr Cycle kEach = 16;  // cycles between two samples of the levels
+  // kept for display, over all parts of the run
+  static constexpr std::size_t kMostMessages = 32768;
 
   std::size_t add_resource(std::string group, std::string name, std::string kind, double of,
                            std::string knob = "");
@@ -182,7 +188,7 @@ class RunRecorder {
   std::vector<Chip> chips_;  // by node
   std::deque<Stall> stalls_;
   std::vector<Phase> phases_;
-  bool recording_ = false, first_post_ = false;    // of this part: there was one
+  bool recording_ = false, first_post_ = false;    // first_post_: this part has had its first post
   u64 recording_since_ = 0, last_completion_ = 0;  // ps; 0: none yet
 };
 }  // namespace hca::testbench

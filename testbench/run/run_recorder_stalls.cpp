@@ -18,7 +18,7 @@ std::string name_of_register(unsigned i) {
 }
 }  // namespace
 
-// What takes its time where no event tells it.
+// Resources that are used without an event.
 void RunRecorder::add_counted(unsigned i) {
   Chip& chip = chips_[i];
   const Hca& hca = testbed_.node(i).hca;
@@ -311,7 +311,7 @@ const RunRecorder::Phase* RunRecorder::busiest() const {
   return at == phases_.end() || at->uses.empty() ? nullptr : &*at;
 }
 
-// Neighbours that the same thing limits stand in one line.
+// Neighbours with the same limit are merged into one line.
 std::string RunRecorder::bottleneck_lines() const {
   const auto limited_by = [](const Phase& p) {
     return p.limits.empty() ? "" : p.limits[0].name + p.limits[0].knob;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a run that fails under many faults to the few that make it fail.
+// Reduces the faults of a failing run to the few that cause the failure.
 #pragma once
 #include <functional>
 #include <string>
@@ -10,26 +10,27 @@
 namespace hca::testbench {
 struct Shrunk {
   Scenario scenario;  // its faults are a script: sender, DestQP, PSN and occurrence each
-  RunResult result;   // of it
+  RunResult result;   // of that scenario
   unsigned runs = 0;
-  bool repeats = false;  // whether the faults that were found, as a script, fail in the same way
-  bool stopped = false;  // before there was nothing left to try
+  bool repeats = false;  // the found faults, as a script, cause the same failure
+  bool stopped = false;  // stopped before everything was tried
   u64 messages() const;
 };
 struct ShrinkHooks {
   std::function<void(const Shrunk& best)> after_run = [](const Shrunk&) {};
-  std::function<void(const Shrunk& best)> better = [](const Shrunk&) {};  // than the one before
-  std::function<bool()> stop = [] { return false; };                      // also within a run
+  // called for each improvement
+  std::function<void(const Shrunk& best)> better = [](const Shrunk&) {};
+  std::function<bool()> stop = [] { return false; };  // checked also within a run
 };
 
-// Runs the scenario, whose run gave `failed`, again and again: with its faults up to the failure as
-// a script, with the fewest messages, with fewer and fewer faults, and with the fewest messages
-// again, as long as the first failure keeps its words. A run that lasts twice as long as the best
-// one until its failure is cut there: it does not fail.
+// Repeats the scenario, whose run returned `failed`: with its faults up to the failure as a script,
+// then with the fewest messages, then with fewer and fewer faults, then again with the fewest
+// messages, as long as the text of the first failure stays the same. A run twice as long as the
+// best failing one is stopped and counts as not failing.
 Shrunk shrink(const Scenario& scenario, const RunResult& failed, const ShrinkHooks& hooks);
 
-// The faults as a scenario has them, and the scenario's file with them in the place of its own and
-// the numbers of messages of `scenario`.
+// The faults in the form of a scenario; and the scenario's file with them instead of its own, and
+// with the numbers of messages of `scenario`.
 std::string text_of_faults(const Scenario& scenario);
 std::string text_with_faults(const std::string& file, const Scenario& scenario);
 }  // namespace hca::testbench

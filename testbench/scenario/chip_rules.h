@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What knobs of chips, link and connection must hold together.
+// Conditions that knobs of chips, link and connection must satisfy together.
 #pragma once
 #include <string>
 #include <string_view>
@@ -9,8 +9,8 @@
 
 namespace hca::testbench {
 struct ChipMistake {
-  std::vector<std::string_view> knobs;  // ends of the paths that it comes from: ".core.clock"
-  std::string problem;                  // with what is allowed
+  std::vector<std::string_view> knobs;  // suffixes of the paths involved: ".core.clock"
+  std::string problem;                  // including the allowed values
 };
 std::vector<ChipMistake> chip_mistakes(const Scenario& scenario);
 }  // namespace hca::testbench

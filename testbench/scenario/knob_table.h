@@ -7,32 +7,32 @@
 #include "model/engine/knob.h"
 
 namespace hca::testbench {
-// The known path that a mistyped one may mean: of those beside it, if there are any; empty: none is
-// near.
+// The known path closest to a mistyped one; paths of the same group are preferred. Empty: none is
+// close.
 std::string nearest_path(const std::string& path, std::span<const std::string_view> known);
 
 // Knobs of many configurations by their whole path: "hca.requester.latency". The configurations
-// outlive the table.
+// must outlive the table.
 class KnobTable {
  public:
   struct Entry {
     std::string path;
     const engine::KnobInfo& info;
-    std::string text;  // of the first configuration with this path
+    std::string text;  // value in the first configuration with this path
   };
-  // A knob's path is `prefix` and its name. Configurations with the same prefix are set together.
+  // Adds the knobs of a configuration with the paths `prefix` + name. Configurations with the same
+  // prefix are set together.
   template <class Config>
   void add(const std::string& prefix, Config& config) {
     group_of(prefix, of_type<Config>).configs.push_back(&config);
   }
-  // In the order in which they were added.
+  // In order of addition.
   std::vector<Entry> entries() const;
-  // What is wrong, as a sentence that begins with the path; nothing: the knob is set.
+  // Sets a knob. Returns the problem as a sentence that begins with the path; empty: success.
   std::optional<std::string> set(const std::string& path, std::string_view text) const;
 
  private:
-  // What can be done with a configuration whose type is forgotten, by the place of a knob in its
-  // table.
+  // Type-erased operations on a configuration, by the index of a knob in its table.
   struct Type {
     std::span<const engine::KnobInfo> knobs;
     std::string (*text)(const void* config, std::size_t knob);

@@ -3,9 +3,9 @@
 #include "testbench/scenario/traffic.h"
 
 namespace hca::testbench {
-inline constexpr u64 kAtomicNumberBytes = 64;  // a line each
+inline constexpr u64 kAtomicNumberBytes = 64;  // one cache line each
 
-// Where things lie in an endpoint's regions: slots of messages, queue pair by queue pair.
+// The layout of an endpoint's regions: slots of messages, queue pair by queue pair.
 class Layout {
  public:
   explicit Layout(const Traffic& traffic)
@@ -16,7 +16,7 @@ class Layout {
         receives_(traffic.has([](const OperationRow& r) { return r.takes_receive; })
                       ? traffic.receive_depth
                       : 0) {}
-  // A message that is in flight, from the start of its region.
+  // The offset of a message in flight in its region.
   u64 in_flight(u32 qp, u64 k) const { return (u64{qp} * depth_ + k % depth_) * slot_; }
   u64 flight_bytes() const { return u64{qps_} * depth_ * slot_; }
   // In recv_mr.
@@ -27,7 +27,7 @@ class Layout {
   // In fetch_mr.
   u64 served(u32 qp, u64 k) const { return in_flight(qp, k); }
   u64 fetched(u32 qp, u64 k) const { return flight_bytes() + in_flight(qp, k); }
-  u64 numbers() const { return 2 * flight_bytes(); }  // of ATOMICs
+  u64 numbers() const { return 2 * flight_bytes(); }  // offset of the numbers of ATOMICs
   u64 fetch_bytes() const { return numbers() + kAtomicNumberBytes * numbers_; }
 
  private:

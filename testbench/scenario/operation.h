@@ -23,7 +23,7 @@ enum class Operation : u8 {
 struct OperationRow {
   std::string_view word, name;  // in a scenario, in a report
   proto::WorkOpcode opcode;
-  bool writes;         // its payload lands where the client says
+  bool writes;         // its payload is written to an address that the client gives
   bool takes_receive;  // the server gets a completion
   bool immediate;
   bool invalidates = false;  // a key of the server
@@ -32,7 +32,7 @@ struct OperationRow {
   const proto::WorkRow& work() const { return proto::kWorkRows[std::size_t(opcode)]; }
   bool is_atomic() const { return work().answer == proto::Answer::Atomic; }
   bool is_read() const { return work().answer == proto::Answer::Read; }
-  // The client waits for data; otherwise it sends them.
+  // The client receives data; otherwise it sends them.
   bool fetches() const { return is_atomic() || is_read(); }
   // It takes one of the requests that the server keeps (connection.max_rd_atomic).
   bool is_saved() const { return proto::has_response(work().answer); }

@@ -37,9 +37,9 @@ struct ConnectionConfig {
   proto::Framing framing = proto::Framing::RoceV2Ip4;
   PathMtu path_mtu = PathMtu::B1024;
   u32 qps = 1, max_rd_atomic = 16;
-  bool srq = false;  // the queue pairs of a workload share one at each end
+  bool srq = false;  // the queue pairs of a workload share one SRQ at each end
   u32 timeout = 14, retry_count = 7, rnr_retry = 7, min_rnr_timer = 12;
-  u64 rate_limit = 0;  // bits a second of a queue pair, whole kilobits; 0: none
+  u64 rate_limit = 0;  // bits a second per queue pair, whole kilobits; 0: unlimited
   u32 client_psn = 0x10, server_psn = 0x20, udp_source_port = proto::kFirstUdpSourcePort;
 
   proto::Service service() const {
@@ -54,7 +54,7 @@ enum class QpOrder : u8 { RoundRobin, Random };
 inline constexpr std::array<std::string_view, 2> kQpOrderNames{"round_robin", "random"};
 enum class ArrivalsKind : u8 { Even, Exponential };
 inline constexpr std::array<std::string_view, 2> kArrivalsNames{"even", "exponential"};
-// Of a workload: as its hosts do, or by itself.
+// How a workload waits: Host: as set for its hosts.
 enum class WaitKind : u8 { Host, Poll, Event };
 inline constexpr std::array<std::string_view, 3> kWaitKindNames{"host", "poll", "event"};
 enum class Direction : u8 { Forward, Both };
@@ -65,14 +65,14 @@ struct SizeConfig {
   u64 size = 64;
   u32 weight = 1;
 };
-// Weights of operations; none: no mix.
+// Weights of operations; all 0: no mix.
 struct MixConfig {
   u32 write = 0, send = 0, read = 0, write_immediate = 0, send_immediate = 0, compare_swap = 0,
       fetch_add = 0, send_invalidate = 0, atomic_write = 0, flush = 0;
 };
 
-// One entry of the workload list: operations over a range of sizes, one after the other, or with
-// weighted sizes in one stream.
+// One entry of the workload list: operations over a range of sizes in sequence, or with weighted
+// sizes in one stream.
 struct WorkloadConfig {
   Operation operation = Operation::Write;
   MixConfig mix;
@@ -80,9 +80,9 @@ struct WorkloadConfig {
   u64 from = 2, to = 1 << 20;
   u64 size = 0;  // 0: from `from` to `to`
   std::vector<SizeConfig> sizes;
-  u64 messages = 0;  // 0: chosen by size
-  u32 qps = 0;       // 0: those of the connection
-  u32 threads = 1;   // of each host, each on a core of its own
+  u64 messages = 0;  // 0: depends on the size
+  u32 qps = 0;       // 0: as in the connection
+  u32 threads = 1;   // of each host, each on its own core
   QpOrder qp_order = QpOrder::RoundRobin;
   u32 depth = 128, list = 1, receive_depth = 0, signal_every = 1, inline_below = 0, sges = 1;
   u32 atomic_addresses = 0;
@@ -94,7 +94,7 @@ struct WorkloadConfig {
   Direction direction = Direction::Forward;
   bool together = false;
   u32 port = 1, service_level = 0;
-  std::optional<Ends> between;  // client and server; none: `port` of the first two nodes
+  std::optional<Ends> between;  // client and server; empty: `port` of the first two nodes
 
   Ends ends() const { return between.value_or(ends_in_pair(port - 1)); }
   bool is_mixed() const { return !weights().empty(); }
@@ -115,16 +115,16 @@ struct FaultConfig {
   static constexpr u32 kAny = 1 << 24;
   tlm_::FaultAction action = tlm_::FaultAction::Drop;
   u32 from = 0, qpn = kAny, psn = kAny;
-  u32 port = 0;  // 0: the wires of all
+  u32 port = 0;  // 0: the wires of all ports
   u64 occurrence = 1, per_million = 0, delay = 0;
 };
 
-// A key that a text or --set has, and where: "file:line", "--set".
+// A key from a text or --set, with its place: "file:line", "--set".
 struct GivenKey {
   std::string path, where;
 };
 
-// Of how the simulation is run, only `seed` and the stalls may change a result.
+// Options of the simulation itself: only `seed` and the stalls may change a result.
 struct RunOptions {
   u64 seed = 1;
   bool pcap = false, events = false, vcd = false, trace = false;
@@ -134,8 +134,8 @@ struct RunOptions {
   Cycle quantum = 0;  // 0: as long as the wire allows
 };
 
-// The rules of an entry on a cable: one for each end at which it acts; `number`: its place in the
-// list.
+// The rules of a fault entry on a cable: one for each end at which it acts. `number`: its index in
+// the list.
 std::vector<tlm_::FaultRule> rules_of(const FaultConfig& fault, const Ends& cable, u32 number);
 
 // A host with its HCA.
@@ -144,51 +144,51 @@ struct NodeConfig {
   tlm_::PcieConfig pcie;
   HostConfig host;
 };
-// The ports of the same number of two nodes, as many as an HCA may have.
+// Cables between ports of the same number of two nodes, as many as an HCA may have.
 std::vector<Cable> cables_of_pair();
 
-// All that a run depends on.
+// All inputs of a run.
 struct Scenario {
   RunOptions run;
   std::vector<NodeConfig> nodes = std::vector<NodeConfig>(2);
   std::vector<Cable> cables = cables_of_pair();
-  RtlChoice rtl;  // of all chips
+  RtlChoice rtl;  // for all chips
   ConnectionConfig connection;
   attach::DeviceConfig verbs;
   std::vector<WorkloadConfig> workload;
   std::vector<FaultConfig> faults;
-  std::vector<attach::FailConfig> fail;  // of programs
+  std::vector<attach::FailConfig> fail;  // for programs
   std::vector<ArbitrationConfig> vl_arbitration;
-  std::vector<GivenKey> given;  // without those of a preset
-  bool metered = false;         // links and cores tell what they are doing; changes no result
+  std::vector<GivenKey> given;  // without the keys of a preset
+  bool metered = false;         // links and cores report their activity; does not change results
 
-  unsigned ports() const;  // of the node that has the most
+  unsigned ports() const;  // of the node with the most ports
   bool has(const NodePort& at) const;
-  // Between ports that are there.
+  // The cable connects existing ports.
   bool is_laid(const Cable& cable) const { return has(cable.ends[0]) && has(cable.ends[1]); }
   std::vector<Cable> laid_cables() const;
   std::vector<tlm_::FaultRule> fault_rules(const Ends& cable) const;
-  const GivenKey* find_given(std::string_view path) const;  // nullptr: nobody gave it
+  const GivenKey* find_given(std::string_view path) const;  // nullptr: not given
   u32 qps_of(const WorkloadConfig& w) const { return w.qps ? w.qps : connection.qps; }
-  bool waits_for_events() const;  // any workload
+  bool waits_for_events() const;  // in any workload
   bool waits_for_events(const WorkloadConfig& workload) const;
 };
 
-// What `hca run` does without a scenario.
+// The workload of `hca run` without a scenario.
 Scenario default_scenario();
-// Throws ScenarioError with every mistake in it. `overrides`: "key=value", which win.
+// Throws ScenarioError with all mistakes. `overrides`: "key=value", which take precedence.
 Scenario load_scenario(const std::string& file, const std::vector<std::string>& overrides = {});
 Scenario parse_scenario(const std::string& text, const std::string& file,
                         const std::vector<std::string>& overrides = {});
-// Of values that were read from a part of `file`.
+// For values that were read from a part of `file`.
 Scenario scenario_of(std::vector<Setting> settings, const std::string& file,
                      const std::vector<std::string>& overrides = {});
 
 // Every knob of a scenario by its path, without those of the lists. "hca.", "pcie." and "host." set
-// all nodes; "hca0.", "hca1." ... one. "hca.port." and "wire." set all ports and cables,
-// "hca.port1.", "wire2." ... one.
+// all nodes, "hca0.", "hca1." ... one node. "hca.port." and "wire." set all ports and cables,
+// "hca.port1.", "wire2." ... one of them.
 KnobTable knobs_of(Scenario& scenario);
-// Whether a path is the same knob as another one, of both sides or ports: "hca.core.clock" and
+// True if a path includes another one, for all nodes or ports: "hca.core.clock" covers
 // "hca0.core.clock".
 bool covers(std::string_view path, std::string_view one);
 bool is_of_both_chips(std::string_view path);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is wrong with the lists `faults` and `fail` of a scenario, and keys of entries of lists.
+// Checks the lists `faults` and `fail` of a scenario; keys of list entries.
 #pragma once
 #include <charconv>
 #include <functional>
@@ -12,8 +12,8 @@
 #include "testbench/scenario/scenario_file.h"
 
 namespace hca::testbench {
-// "workload[3].depth": list, index and the key's path inside of the entry, with its dot. The
-// brackets come from read_yaml(), never from a key of the text, so the index counts real entries.
+// "workload[3].depth": list, index and the key's path inside the entry, with its dot. The brackets
+// come from read_yaml(), never from a key of the text, so the index counts real entries.
 struct ListKey {
   std::string_view list, key;
   std::size_t index;
@@ -27,9 +27,9 @@ inline std::optional<ListKey> list_key(std::string_view path) {
 }
 struct SettingMistake {
   const Setting* setting;
-  std::string problem;  // with its path, and what is allowed
+  std::string problem;  // with its path and the allowed values
 };
-// `is_wrong`: a value at this path or below it is wrong by itself.
+// `is_wrong`: true if a value at this path or below it is already wrong by itself.
 std::vector<SettingMistake> fault_mistakes(const Scenario& scenario,
                                            const std::vector<Setting>& settings,
                                            const std::function<bool(const std::string&)>& is_wrong);

@@ -31,8 +31,8 @@ class Loader {
  public:
   Loader(Scenario& scenario, std::string file)
       : scenario_(scenario), file_(std::move(file)), table_(knobs_of(scenario)) {}
-  // What is for both comes first, whatever the order of the text: for both ports, and of these for
-  // both chips.
+  // Common settings first, independent of the order of the text: those for both ports, and among
+  // these those for both chips.
   void load(const std::vector<Setting>& settings, std::vector<std::string> errors) {
     errors_ = std::move(errors);
     for (const Setting& s : settings)
@@ -100,7 +100,7 @@ class Loader {
     else if (const auto problem = entry.set(s.path, s.text))
       complain(s, *problem);
   }
-  // One entry may stand alone: "fail: {verb: post_send, nth: 3}".
+  // A single entry needs no list: "fail: {verb: post_send, nth: 3}".
   void take_only_fail(const Setting& s) {
     if (scenario_.fail.empty()) scenario_.fail.emplace_back();
     KnobTable entry;
@@ -163,7 +163,7 @@ class Loader {
       for (WorkloadConfig& w : scenario_.workload)
         w.from = std::min(w.from, mtu), w.to = std::min(w.to, mtu);
   }
-  // At the entry that asks for them; what nobody wrote asks for few, so that the knob was set.
+  // Reported at the entry that needs them; the defaults need few, so the knob was set.
   void check_objects() {
     for (const ObjectMistake& m : object_mistakes(scenario_)) {
       const std::string problem = fmt::format("workload[{}]{}: {}", m.entry, m.key, m.problem);
@@ -237,7 +237,8 @@ class Loader {
       }
     }
   }
-  // At the last setting that a mistake may come from, unless one of them is wrong by itself.
+  // Reported at the last setting that may have caused a mistake, unless one of them is wrong by
+  // itself.
   void check_together() {
     for (const ChipMistake& mistake : chip_mistakes(scenario_)) {
       const auto concerns = [&](const Setting& s) {
@@ -347,7 +348,7 @@ Setting setting_of(const std::string& text) {
 }
 
 namespace {
-// "key=value" takes the place of what the text says, or stands beside it.
+// "key=value" replaces the value of the text, or is added to it.
 void override_with(std::vector<Setting>& settings, const std::string& text,
                    std::vector<std::string>& errors) {
   Setting given;

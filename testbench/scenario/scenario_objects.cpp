@@ -54,7 +54,7 @@ constexpr u32 kMostShared = 1u << proto::kMaxLogWorkEntries;
 class Counting {
  public:
   explicit Counting(const Scenario& scenario) : scenario_(scenario) {}
-  // `objects`: of each node. False: there are too many of them.
+  // `objects`: for each node. False: there are too many of them.
   bool count(const Kind& kind, const std::vector<u64>& objects, std::size_t entry) {
     for (std::size_t i = 0; i < objects.size(); ++i) {
       const u32 below = scenario_.nodes[i].hca.core.*kind.below;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which port of which node is connected with which.
+// The connections between the ports of the nodes.
 #pragma once
 #include <array>
 #include <compare>
@@ -13,11 +13,11 @@ struct NodePort {
   auto operator<=>(const NodePort&) const = default;
 };
 
-// A cable has two ends, and so has a connection: its client is the first.
+// A cable has two ends, and so has a connection: the client is the first.
 inline constexpr unsigned kEnds = 2, kClient = 0, kServer = 1;
 constexpr unsigned other_end(unsigned end) { return 1 - end; }
 using Ends = std::array<NodePort, kEnds>;
-// Of a pair of nodes: a port of the first and the port of the same number of the second.
+// For a pair of nodes: a port of the first and the port of the same number of the second.
 constexpr Ends ends_in_pair(unsigned port) { return {NodePort{0, port}, NodePort{1, port}}; }
 
 struct Cable {

@@ -48,7 +48,7 @@ Traffic traffic_of(const WorkloadConfig& w, u32 qps, u32 bytes, u64 seed, proto:
   if (service == proto::Service::Ud) t.receive_header = proto::kDatagramHeaderBytes;
   t.may_lose = !proto::is_reliable(service);
   for (const SizeConfig& s : w.sizes) t.sizes.push_back({u32(s.size), s.weight});
-  // Queue pairs and messages are shared evenly; the first threads have what is left of messages.
+  // Queue pairs and messages are distributed evenly; the first threads get the remaining messages.
   const u64 messages = messages_of(w, bytes);
   t.messages = messages / w.threads + (thread < messages % w.threads);
   t.qps = latency ? 1 : std::max(1u, qps / w.threads), t.random_qps = w.qp_order == QpOrder::Random;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a scenario's workloads to what runs: groups, traffic of one size, room that it needs.
+// Translates a scenario's workloads into groups, traffic of one size, and required room.
 #pragma once
 #include <compare>
 #include <map>
@@ -10,8 +10,8 @@
 #include "testbench/scenario/traffic.h"
 
 namespace hca::testbench {
-// The queue pairs of a connection between two ports. Workloads that run together have a bundle each;
-// those that run alone share the first one, with place 0, of their ports.
+// The queue pairs of a connection between two ports. Workloads that run together have one bundle
+// each; those that run alone share the first one, with place 0, of their ports.
 struct BundleKey {
   std::size_t place = 0;
   Ends ends = ends_in_pair(0);
@@ -23,16 +23,16 @@ struct Member {
   std::size_t entry;
   u32 thread;
 };
-// What runs at the same time: most often one entry with one thread. A member's bundle is its place in
-// its group.
+// Members that run at the same time: usually one entry with one thread. A member's bundle is its
+// index in its group.
 std::vector<std::vector<Member>> groups_of(const Scenario& scenario);
-// The sizes of an entry, one after the other; 0 stands alone.
+// The sizes of an entry in sequence; 0 only occurs alone.
 std::vector<u32> sizes_of(const WorkloadConfig& workload);
-// The bundle of the member at this place of its group.
+// The bundle of the member with this index in its group.
 inline BundleKey bundle_of(const WorkloadConfig& workload, std::size_t place) {
   return {place, workload.ends()};
 }
-// What the largest workload of a bundle needs.
+// The requirements of the largest workload of a bundle.
 struct Need {
   u64 send_bytes = 0, recv_bytes = 0, fetch_bytes = 0;
   u32 core = 0, service_level = 0, qps = 0, send_wqes = 0, receive_wqes = 0, inline_bytes = 0,
@@ -45,7 +45,7 @@ constexpr u32 most_inline(proto::Service service) {
   const bool datagram = service == proto::Service::Ud;
   return proto::kPushBytes - proto::kSendWqeBytes - (datagram ? proto::kAddressHandleBytes : 0);
 }
-// The traffic of one size of a workload; of several threads, that of one of them.
+// The traffic of one size of a workload; with several threads, that of one thread.
 Traffic traffic_of(const WorkloadConfig& workload, u32 qps, u32 bytes, u64 seed,
                    proto::Service service = proto::Service::Rc, u32 thread = 0);
 }  // namespace hca::testbench

@@ -10,14 +10,14 @@ namespace hca::testbench {
 // The keys of a workload entry that a scenario gives: "from", "mix.read", "sizes[0].size".
 using GivenKeys = std::set<std::string, std::less<>>;
 
-// What is wrong with an entry that no single value shows.
+// A problem of an entry that no single value shows.
 struct WorkloadMistake {
   std::string key, problem, allowed;
 };
 std::vector<WorkloadMistake> mistakes_in(const WorkloadConfig& workload, const GivenKeys& given,
                                          u32 qps, proto::Service service, u32 path_mtu);
-// T4: whether a service has all its operations.
+// T4: true if a service has all its operations.
 bool has_operations(proto::Service service, const WorkloadConfig& workload);
-// Of a good entry: `from` and `to` become what `size`, `sizes` or the operation say.
+// For a valid entry: sets `from` and `to` from `size`, `sizes` or the operation.
 void settle_sizes(WorkloadConfig& workload, const GivenKeys& given);
 }  // namespace hca::testbench

@@ -14,7 +14,7 @@ struct Axis {
   std::vector<std::string> knobs;
   std::vector<KnobTexts> points;
 };
-// `settings`: those below "axes", with their whole paths. Mistakes go to `errors`.
+// `settings`: those below "axes", with their whole paths. Mistakes are appended to `errors`.
 std::vector<Axis> read_axes(const std::vector<Setting>& settings, const std::string& file,
                             const Scenario& scenario, std::vector<std::string>& errors);
 }  // namespace hca::testbench

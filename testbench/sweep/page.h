@@ -3,6 +3,6 @@
 #include <string_view>
 
 namespace hca::testbench {
-// testbench/report/sweep/page.html; SWEEP_DATA stands where its data belong.
+// testbench/report/sweep/page.html; SWEEP_DATA marks the place of its data.
 extern const std::string_view kSweepPage;
 }  // namespace hca::testbench

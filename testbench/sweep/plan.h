@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a sweep file asks for: a scenario and its points.
+// The content of a sweep file: a scenario and its points.
 #pragma once
 #include <string>
 #include <utility>
@@ -8,30 +8,30 @@
 #include "model/proto/types.h"
 
 namespace hca::testbench {
-using KnobTexts = std::vector<std::pair<std::string, std::string>>;  // path and value, as --set
+using KnobTexts = std::vector<std::pair<std::string, std::string>>;  // path and value, as in --set
 
 struct SweepPoint {
-  std::string name;  // "0007", as wide as the last one's
+  std::string name;  // "0007", padded to the width of the last one
   KnobTexts knobs;
 };
-// A column of the table beside the usual ones: a value of summary.json by its JSON pointer.
+// An additional column of the table: a value of summary.json by its JSON pointer.
 struct SweepColumn {
   std::string name, pointer;
-  int line = 0;  // of the sweep file
+  int line = 0;  // in the sweep file
 };
 struct SweepPlan {
   std::string file;
   std::string scenario;            // its text
-  std::vector<std::string> knobs;  // of all axes, in their order
+  std::vector<std::string> knobs;  // of all axes, in order
   std::vector<SweepColumn> columns;
   std::vector<SweepPoint> points;  // the last axis changes fastest
 };
 
 inline constexpr std::size_t kMaxPoints = 100'000;
 
-// Throws ScenarioError with every mistake, "file:line: key: ...", those of the scenario too. What
-// no single value shows (two knobs that do not go together) is left to the run of the point.
+// Throws ScenarioError with all mistakes, "file:line: key: ...", including those of the scenario.
+// Conflicts between knobs are left to the run of the point.
 SweepPlan load_sweep(const std::string& file);
-// `file` names it in messages; a scenario's path is relative to its folder.
+// `file`: name for messages; a scenario's path is relative to its folder.
 SweepPlan parse_sweep(const std::string& text, const std::string& file);
 }  // namespace hca::testbench

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The folder of a sweep:
-//   sweep.json       what the results belong to: digests of scenario, points and program
+//   sweep.json       identifies the results: digests of scenario, points and program
 //   scenario.yaml    the scenario of all points
-//   points/NAME/     of each point that succeeded: summary.json, log, point.json
-//   failed/NAME/     of each other one: log, point.json with the reason, and what there is
-//   work/            what is being made; a result is moved into its place whole
+//   points/NAME/     for each successful point: summary.json, log, point.json
+//   failed/NAME/     for each failed one: log, point.json with the reason, and partial files
+//   work/            results in progress; a complete result is moved to its place
 #pragma once
 #include <array>
 #include <nlohmann/json_fwd.hpp>
@@ -21,30 +21,30 @@ inline constexpr std::array<std::string_view, 3> kPointStateNames{"missing", "do
 
 class SweepStore {
  public:
-  // `directory` is made if it is not there. `program`: the path of the program that runs the
+  // `directory` is created if it does not exist. `program`: the path of the program that runs the
   // points.
   SweepStore(const SweepPlan& plan, std::string directory, std::string program);
 
-  // Throws std::runtime_error with what has changed when the folder belongs to another sweep,
-  // scenario or program. A new folder is taken for this sweep.
+  // Claims the folder for this sweep. Throws std::runtime_error with the difference if it belongs
+  // to another sweep, scenario or program.
   void claim();
-  // Removes all results of before.
+  // Removes all earlier results.
   void clear();
-  // No other process works on all of the folder while this object lives; throws if one does.
+  // Excludes other processes from the folder during this object's lifetime; throws if one uses it.
   void lock();
 
   PointState state(std::size_t point) const;
   std::vector<std::size_t> points_in(PointState state) const;
-  // Failed ones are to be run again.
+  // Failed points will run again.
   void forget_failed();
 
   // A folder of this process for the point, and the command that fills it.
   std::string work_folder(std::size_t point) const;
   std::vector<std::string> command(std::size_t point) const;
-  // Moves the point's folder to its place; what kept it from being done, or nothing.
+  // Moves the point's folder to its place; returns the reason if the point failed.
   std::string settle(std::size_t point, int status) const;
 
-  std::string reason(std::size_t point) const;  // of a failed one
+  std::string reason(std::size_t point) const;  // of a failed point
   nlohmann::json summary(std::size_t point) const;
   std::string path(const std::string& name) const { return directory_ + "/" + name; }
   const std::string& directory() const { return directory_; }
@@ -54,6 +54,6 @@ class SweepStore {
   std::string folder(std::size_t point, PointState state) const;
   nlohmann::json identity() const;
   const SweepPlan& plan_;
-  std::string given_, directory_, program_;  // given: as messages name it
+  std::string given_, directory_, program_;  // given_: as named in messages
 };
 }  // namespace hca::testbench

@@ -16,7 +16,7 @@ using engine::Cycle;
 using engine::kNever;
 
 constexpr Cycle kHostLatency = 100;  // cycles, of a DMA one way
-// No work pauses longer. What is due behind such a pause is a timer that was set once and moved.
+// No work pauses longer. An item due after such a pause is a timer that was set once and moved.
 constexpr Cycle kLongestPause = 2'000;
 
 // What is at the other side of the sockets.

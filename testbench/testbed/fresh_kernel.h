@@ -3,17 +3,17 @@
 #include <systemc>
 
 namespace hca::testbench {
-// A SystemC kernel of its own, for as long as this object lives: a process can elaborate several
-// designs, one after the other. The kernel made by static initialisation is parked, never deleted:
-// static events of the library point into it.
+// A separate SystemC kernel for the lifetime of this object: a process can elaborate several
+// designs in sequence. The kernel made by static initialisation is parked, never deleted: static
+// events of the library point into it.
 class FreshKernel {
  public:
   FreshKernel() {
     sc_core::sc_curr_simcontext = sc_core::sc_default_global_context = new sc_core::sc_simcontext;
   }
   ~FreshKernel() {
-    // Notifications that were overtaken stay in the kernel's queue until their time, and are lost
-    // with it otherwise. What they belonged to is gone by now.
+    // Overridden notifications stay in the kernel's queue until their time and would leak with it.
+    // Their owners no longer exist.
     if (sc_core::sc_get_status() == sc_core::SC_PAUSED && sc_core::sc_pending_activity())
       sc_core::sc_start();
     delete sc_core::sc_curr_simcontext;

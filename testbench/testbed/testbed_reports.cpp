@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a person is told of a testbed in which nothing goes on.
+// The report on a testbed in which nothing moves any more.
 #include <fmt/format.h>
 
 #include <algorithm>

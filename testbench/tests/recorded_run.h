@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run with what its recorder has of it.
+// A run with the data of its recorder.
 #pragma once
 #include <nlohmann/json.hpp>
 
@@ -12,7 +12,7 @@ struct RecordedRun {
   nlohmann::json record;
   std::string line;
 };
-// Whatever fails.
+// Allows failures.
 inline RecordedRun run_recorded(Scenario scenario) {
   FreshKernel kernel;
   scenario.metered = true;
@@ -21,7 +21,7 @@ inline RecordedRun run_recorded(Scenario scenario) {
   runner.phase = [&](const std::string& what, bool begins) { recorder.phase(what, begins); };
   return {runner.run(), recorder.json(), recorder.bottleneck_lines()};
 }
-// Of one entry of the workload; what fails is told.
+// For one entry of the workload; failures are reported.
 inline RecordedRun run_recorded(const std::string& entry,
                                 const std::vector<std::string>& settings) {
   RecordedRun all =
@@ -29,7 +29,7 @@ inline RecordedRun run_recorded(const std::string& entry,
   for (const std::string& failure : all.result.failures) FAIL_CHECK(failure);
   return all;
 }
-// Cycles that a block waited for something in a part of the run; 0: it did not.
+// Cycles that a block waited for something in a part of the run; 0: never.
 inline u64 waited(const RecordedRun& run, const std::string& block, const std::string& cause,
                   std::size_t part = 0) {
   for (const auto& s : run.record.at("phases").at(part).at("stalls"))
@@ -42,7 +42,7 @@ inline u64 time_of(const RecordedRun& run, std::size_t part = 0) {
   const auto& phase = run.record.at("phases").at(part);
   return phase.at("to_ps").get<u64>() - phase.at("from_ps").get<u64>();
 }
-// The share of the time, or of all there are, in a part of the run; -1: there is no such resource.
+// The share of time, or of the total number, in a part of the run; -1: the resource does not exist.
 inline double share_of(const RecordedRun& run, const std::string& resource, std::size_t part = 0) {
   for (const auto& use : run.record.at("phases").at(part).at("resources"))
     if (use.at("resource") == resource) return use.at("share");

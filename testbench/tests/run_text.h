@@ -9,7 +9,7 @@
 #include "testbench/testbed/fresh_kernel.h"
 
 namespace hca::testbench {
-// Why a text is no scenario; "(none)": it is one.
+// The error in a scenario text; "(none)": it is valid.
 inline std::string error_of(const std::string& text,
                             const std::vector<std::string>& settings = {}) {
   try {
@@ -25,7 +25,7 @@ inline RunResult run_text(const std::string& text, const std::vector<std::string
   Runner runner(parse_scenario(text, "test.yaml", settings), {});
   return runner.run();
 }
-// Runs the entries of a workload list; what fails is told.
+// Runs the entries of a workload list; failures are reported.
 inline RunResult run_workload(const std::string& entries,
                               const std::vector<std::string>& settings = {}) {
   FreshKernel kernel;
@@ -34,7 +34,7 @@ inline RunResult run_workload(const std::string& entries,
   for (const std::string& failure : result.failures) FAIL_CHECK(failure);
   return result;
 }
-// Runs testbench/scenarios/NAME.yaml; what fails is told.
+// Runs testbench/scenarios/NAME.yaml; failures are reported.
 inline RunResult run_ready(const std::string& name, const std::vector<std::string>& settings = {}) {
   FreshKernel kernel;
   const std::string file = std::string(HCA_SOURCE_DIR) + "/testbench/scenarios/" + name + ".yaml";

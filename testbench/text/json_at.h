@@ -10,28 +10,28 @@
 #include "model/proto/types.h"
 
 namespace hca::testbench {
-// "27", "0x1b"; not "033", which may be meant as octal.
+// "27", "0x1b"; not "033", which could be read as octal.
 std::optional<u64> parse_literal(std::string_view text);
 
-// A value of a JSON text and its path there, "events[3].sge[0][1]". What is not as it is asked for
-// throws std::runtime_error: "path: what is wrong; allowed: ...". The JSON outlives it.
+// A value of a JSON text and its path there, "events[3].sge[0][1]". A value of the wrong kind
+// throws std::runtime_error: "path: what is wrong; allowed: ...". The JSON must outlive it.
 class JsonAt {
  public:
   explicit JsonAt(const nlohmann::json& value, std::string path = {})
       : value_(value), path_(std::move(path)) {}
   JsonAt operator[](std::string_view name) const;  // of an object, which must have it
-  JsonAt operator[](std::size_t index) const;      // of a list, which must be as long
+  JsonAt operator[](std::size_t index) const;      // of a list, which must have this entry
   bool has(std::string_view name) const { return value_.contains(name); }
   std::vector<JsonAt> entries() const;  // of a list
 
-  // An object with no other members than these.
+  // Checks that an object has only these members.
   void check_keys(std::initializer_list<std::string_view> allowed) const;
 
   // A whole number, or a string with one: "27", "0x1b".
   u64 number(u64 min = 0, u64 max = ~u64{0}) const;
-  bool truth() const;  // true or false
+  bool truth() const;  // a boolean
   const std::string& text() const;
-  // A string of hex digits in pairs; `bytes`: how many of them, 0: any number.
+  // A string of hex digits in pairs; `bytes`: the required number of bytes, 0: any.
   std::vector<u8> hex(std::size_t bytes = 0) const;
 
   const nlohmann::json& value() const { return value_; }
@@ -44,8 +44,8 @@ class JsonAt {
   std::string path_;
 };
 
-// How many values may stand in one another: what reads them follows them down.
+// The maximum nesting of values: readers recurse.
 inline constexpr int kDeepestJson = 100;
-// Throws std::runtime_error "line: (top): ...", for text that is no JSON.
+// Throws std::runtime_error "line: (top): ..." for invalid JSON.
 nlohmann::json parse_json(std::string_view text);
 }  // namespace hca::testbench

@@ -6,6 +6,6 @@
 
 namespace hca::testbench {
 // The line, from 1, of the value at this path of JsonAt ("events[3].sge[0][1]") in a whole JSON
-// text; where it is missing, of the nearest value around it.
+// text; if it is missing, of the nearest enclosing value.
 u64 line_of_json(std::string_view text, std::string_view path);
 }  // namespace hca::testbench

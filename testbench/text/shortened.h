@@ -4,6 +4,6 @@
 #include <string_view>
 
 namespace hca::testbench {
-// What a message shows of a text that somebody gave: one line of at most 40 characters.
+// A given text as shown in a message: one line of at most 40 characters.
 std::string shortened(std::string_view text);
 }  // namespace hca::testbench

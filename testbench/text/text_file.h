@@ -4,12 +4,12 @@
 #include <string>
 
 namespace hca::testbench {
-// All of a file; nothing if it cannot be read, as a folder.
+// The whole content of a file; empty if it cannot be read, or is a folder.
 std::optional<std::string> read_text_file(const std::string& path);
 // Throws std::runtime_error if it cannot be written.
 void write_text_file(const std::string& path, const std::string& text);
-// The same; whoever reads the file meanwhile sees it as it was or whole.
+// The same, atomically: a concurrent reader sees the old or the new content.
 void replace_text_file(const std::string& path, const std::string& text);
-// With all folders that it is in, for --out; throws std::runtime_error if it cannot be made.
+// Creates a folder with all its parents, for --out; throws std::runtime_error on failure.
 void make_folder(const std::string& path);
 }  // namespace hca::testbench

@@ -3,7 +3,7 @@
 #include <string_view>
 
 namespace hca::testbench {
-// Without the blanks around it.
+// The text without surrounding blanks.
 inline std::string_view trimmed(std::string_view text) {
   constexpr std::string_view kBlanks = " \t";
   const std::size_t first = text.find_first_not_of(kBlanks);

@@ -7,14 +7,14 @@
 #include "testbench/trace/message_log.h"
 
 namespace hca::testbench {
-// One step of a message's way: it ends at a station and begins at the one before.
+// One step of a message's path, from the previous station to this one.
 struct TimePart {
   std::string_view name;
   u64 cycles;
 };
 
-// Where the time of one message goes, from the client's doorbell to its completion, in cycles of
-// the client.
+// The time of one message by step, from the client's doorbell to its completion, in cycles of the
+// client.
 struct Breakdown {
   Operation operation{};
   Ends ends = ends_in_pair(0);

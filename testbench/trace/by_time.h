@@ -11,9 +11,10 @@ namespace hca::testbench {
 // Items between two calls of hand_on_until().
 inline constexpr std::size_t kHandOnEach = 4096;
 
-// Items of several sources in the order of time. They come in any order, but a chip runs ahead of
-// the kernel: an item waits until no earlier one can come. Of two at the same time the smaller
-// `rank` comes first, so that the order does not depend on who ran first; of one rank the first.
+// Sorts items of several sources by time. They come in any order, but a chip runs ahead of the
+// kernel: an item waits until no earlier one can come. At equal times the smaller `rank` comes
+// first, so that the order does not depend on the order of execution; at equal ranks the first
+// added.
 template <class Item>
 class ByTime {
  public:
@@ -22,7 +23,7 @@ class ByTime {
   void add(u64 picoseconds, u32 rank, Item item) {
     waiting_.push({picoseconds, rank, count_++, std::move(item)});
   }
-  // Hands on what lies before `picoseconds`: nothing that is added from now on may.
+  // Passes on all items before `picoseconds`; none may be added before that time afterwards.
   void hand_on_until(u64 picoseconds) {
     for (; !waiting_.empty() && waiting_.top().at < picoseconds; waiting_.pop())
       sink_(waiting_.top().at, waiting_.top().item);
@@ -34,7 +35,7 @@ class ByTime {
     u32 rank;
     u64 number;
     Item item;
-    bool operator<(const Entry& o) const {  // the top of a heap is the largest
+    bool operator<(const Entry& o) const {  // the heap keeps the largest on top
       return std::tie(at, rank, number) > std::tie(o.at, o.rank, o.number);
     }
   };

@@ -11,13 +11,13 @@
 #include "testbench/trace/trace_flows.h"
 
 namespace hca::testbench {
-// The run as a timeline in the Chrome trace format (JSON), which Perfetto and Chromium's
-// about:tracing open. A chip is a process, a block a track in it, "port, arrived" a track beside
-// "port"; a slice says that an item passed the block's output and is as long as the block's
-// interval, or until the next item. The wires are a process with a track for each direction: a
-// slice is the time of a frame at the receiving port. Arrows follow the first packet of each
-// message from its doorbell to its completion. Times are whole nanoseconds. After kMostSlices
-// slices nothing more is written.
+// The run as a timeline in the Chrome trace format (JSON), for Perfetto and Chromium's
+// about:tracing. A chip is a process, a block a track in it, "port, arrived" a track beside "port".
+// A slice means that an item passed the block's output; it is as long as the block's interval, or
+// lasts until the next item. The wires are a process with a track for each direction, where a slice
+// is the time of a frame at the receiving port. Arrows follow the first packet of each message from
+// its doorbell to its completion. Times are whole nanoseconds. At most kMostSlices slices are
+// written.
 class ChromeTrace {
  public:
   static constexpr u64 kMostSlices = 300'000;
@@ -25,14 +25,14 @@ class ChromeTrace {
   ~ChromeTrace();
   ChromeTrace(const ChromeTrace&) = delete;
   void close();
-  // When the last slice begins of a trace that is cut, ps; 0: the whole run is there.
+  // If the trace was cut: when its last slice begins, ps; 0: the trace is complete.
   u64 cut_at() const { return slices_ < kMostSlices ? 0 : last_; }
 
  private:
   struct Item {
-    unsigned process;  // a node, or that of the wires
+    unsigned process;  // a node, or the process of the wires
     engine::Event event;
-    u64 picoseconds = 0;        // that it takes
+    u64 picoseconds = 0;        // duration
     bool is_request = false;    // a frame
     std::string_view opcode{};  // of a frame
   };
@@ -41,11 +41,11 @@ class ChromeTrace {
     unsigned chip = 0;
     void event(const engine::Event& event) override { trace->take(chip, event); }
   };
-  // A slice whose end is not known before the next one begins.
+  // A slice whose end is known only when the next one begins.
   struct Track {
     bool open = false;
     u64 from = 0, to = 0;  // ns
-    std::string rest;      // of the line
+    std::string rest;      // remainder of its line
   };
   using TrackId = std::pair<unsigned, unsigned>;
   unsigned wires() const { return testbed_.nodes(); }  // the process of all wires
@@ -66,7 +66,7 @@ class ChromeTrace {
   ByTime<Item> items_;
   TraceFlows flows_;
   std::map<TrackId, Track> tracks_;
-  bool empty_ = true;  // no line is written
+  bool empty_ = true;  // no line has been written
   u64 slices_ = 0, last_ = 0;
   std::size_t since_flush_ = 0;
 };

@@ -9,8 +9,8 @@
 
 namespace hca::testbench {
 // Every event of every probe as a line of CSV, in the order of time:
-// time_ps,cycle,hca,block,event,qpn,psn,value. What the last three mean for an event that is of no
-// packet is in docs/manual/reference/running.md.
+// time_ps,cycle,hca,block,event,qpn,psn,value. docs/manual/reference/running.md explains the last
+// three for events without a packet.
 class EventLog {
  public:
   EventLog(const std::string& path, Testbed& testbed);

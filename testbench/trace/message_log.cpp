@@ -241,7 +241,7 @@ MessageLog::Open* MessageLog::by_index(Queue& queue, u32 index) {
   return place < queue.open.size() ? &queue.open[place] : nullptr;
 }
 
-// The last that was sent and does not begin behind this PSN.
+// The last sent message that does not begin after this PSN.
 MessageLog::Open* MessageLog::by_psn(Queue& queue, u32 psn) {
   const auto behind = std::partition_point(
       queue.open.begin(), queue.open.end(),

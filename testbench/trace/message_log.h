@@ -11,7 +11,7 @@
 #include "testbench/testbed/testbed.h"
 
 namespace hca::testbench {
-// The stations of a message on its way from the doorbell to the completion that the program takes.
+// The stations of a message from the doorbell to the completion that the program takes.
 enum class Station : u8 {
   Rung,
   AtBar,
@@ -43,11 +43,11 @@ enum class Station : u8 {
   kCount,
 };
 inline constexpr std::size_t kStations = std::size_t(Station::kCount);
-// What of a message's time ends at each station.
+// The step of a message's time that ends at each station.
 extern const std::array<std::string_view, kStations> kStationNames;
 
-// When a message passed each station. Followed is the packet of it that passed last, and the answer
-// that completed it: of a READ or ATOMIC the last response.
+// When a message passed each station: the times of its last packet, and of the answer that
+// completed it (for a READ or ATOMIC the last response).
 struct MessageTimes {
   static constexpr u64 kNever = ~u64{0};
   u32 qpn = 0, index = 0;  // of its WQE
@@ -58,13 +58,13 @@ struct MessageTimes {
   MessageTimes() { at.fill(kNever); }
   u64 start() const { return at[std::size_t(Station::Rung)]; }
   u64 whole() const { return at[std::size_t(Station::Taken)] - start(); }
-  // The stations that it passed before it was taken, in the order of time: (station, ps).
+  // The stations that it passed before its completion was taken, in the order of time: (station,
+  // ps).
   std::vector<std::pair<Station, u64>> way() const;
 };
 
-// Follows each message of a run by probes, host and wires while it exists, and hands it on when its
-// completion is taken. It listens and changes nothing. Of a message whose service has no answer the
-// way ends with the frame that leaves.
+// Follows each message of a run by probes, host and wires, and passes it on when its completion is
+// taken. It only observes. A message whose service has no answer ends with its departing frame.
 class MessageLog {
  public:
   using Sink = std::function<void(const MessageTimes&)>;
@@ -87,10 +87,10 @@ class MessageLog {
     u32 posted = 0;  // producer index of the last doorbell
     u32 cqn = 0;
     std::deque<Open> open;
-    std::deque<Answer> answers;  // of messages that are open, in the order in which they were made
+    std::deque<Answer> answers;  // for open messages, in order of creation
   };
   struct BlockOfPort {
-    const struct BlockRow* row = nullptr;  // nullptr: it tells nothing of messages
+    const struct BlockRow* row = nullptr;  // nullptr: its events do not concern messages
     unsigned port = 0;
   };
   struct Chip : engine::ProbeSink, HostMeter {

@@ -8,8 +8,8 @@
 #include "testbench/trace/message_log.h"
 
 namespace hca::testbench {
-// The messages of one part of a run: how long each step took, of all of them, and some to look at:
-// the slowest, and others evenly from the first to the last.
+// The messages of one part of a run: statistics of each step over all of them, and samples: the
+// slowest ones, and others spread evenly from the first to the last.
 class MessageStats {
  public:
   static constexpr std::size_t kMostEven = 8192, kMostSlow = 16;
@@ -17,9 +17,8 @@ class MessageStats {
   void add(const MessageTimes& message);
   u64 count() const { return whole_.count(); }
   // {"count", "whole", "steps": [{"step", ...}]}, each with mean_ns, p50_ns, p99_ns, max_ns (null:
-  // too few samples), and so many `messages` (0: the figures alone) by number, each as
-  // [number, hca, qpn, bytes, start in ps, way, ps of each step], where `ways` has the steps by
-  // way.
+  // too few samples), and up to `messages` samples (0: only the figures) as [number, hca, qpn,
+  // bytes, start in ps, way, ps of each step]; `ways` has the steps by way.
   nlohmann::json json(std::size_t messages) const;
 
  private:
@@ -27,10 +26,10 @@ class MessageStats {
     u64 number;
     MessageTimes times;
   };
-  std::array<engine::Histogram, kStations> steps_;  // ps; by the station at whose passing it ends
+  std::array<engine::Histogram, kStations> steps_;  // ps; by the station at the end of the step
   engine::Histogram whole_;
-  std::vector<Kept> even_;  // each `stride_`th
-  std::vector<Kept> slow_;  // a heap, the fastest of them at its top
+  std::vector<Kept> even_;  // every `stride_`th
+  std::vector<Kept> slow_;  // a heap with the fastest on top
   u64 stride_ = 1;
 };
 }  // namespace hca::testbench

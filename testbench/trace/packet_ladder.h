@@ -8,13 +8,13 @@
 #include "testbench/testbed/testbed.h"
 
 namespace hca::testbench {
-// The first frames of each queue pair, both ways, as they leave the wire.
+// The first frames of each queue pair in both directions, as they leave the wire.
 class PacketLadder {
  public:
   static constexpr std::size_t kMost = 2000;
 
   explicit PacketLadder(Testbed& testbed) : testbed_(testbed) {}
-  // `receiver`: the node; picoseconds there.
+  // `receiver`: the receiving node; `picoseconds`: the time there.
   void frame(unsigned receiver, u64 picoseconds, std::span<const u8> bytes);
   // A list of {"client_qpn", "server_qpn", "frames": [[ps, sender (0: the client), opcode, PSN,
   // syndrome or null, bytes]]}, by bundle and queue pair.

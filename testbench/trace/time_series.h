@@ -7,7 +7,8 @@
 
 namespace hca::testbench {
 // Amounts over time, in buckets of one width for all columns. When a run outgrows them, neighbours
-// become one and the width doubles: there are never more than kMost, and the same run has the same.
+// are merged and the width doubles: there are never more than kMost, and the same run gives the
+// same buckets.
 class TimeSeries {
  public:
   static constexpr std::size_t kMost = 400;
@@ -16,22 +17,22 @@ class TimeSeries {
   struct Column {
     std::string group, name, unit;
     double scale = 1;
-    double most = 0;  // that there can be of it in a picosecond; 0: any amount
+    double most = 0;  // maximum in a picosecond; 0: unlimited
     std::vector<double> amounts{};
   };
 
   std::size_t add_column(Column column);
-  // Spread evenly from one time to the other; at once where they are equal. Picoseconds.
+  // Adds an amount, spread evenly between two times in picoseconds; all at once if they are equal.
   void add(std::size_t column, u64 from, u64 to, double amount);
   const std::vector<Column>& columns() const { return columns_; }
   std::size_t rows() const;
   u64 width() const { return width_; }
   double value(std::size_t column, std::size_t row) const;
-  // Of all rows. Amounts are told in one number, some of them when they begin (an item that takes
-  // an interval, an MMIO write on a line that is full): what is more than a bucket can have is of
-  // the one behind it.
+  // The values of all rows. Some amounts are reported as a whole at their beginning (an item that
+  // takes an interval, an MMIO write on a full line): the part above a bucket's maximum is moved to
+  // the next bucket.
   std::vector<double> values(std::size_t column) const;
-  // A line of names, then a line a bucket, from its first microsecond on.
+  // A header line, then one line a bucket, beginning with the first microsecond.
   std::string csv() const;
 
  private:

@@ -9,24 +9,24 @@
 #include "testbench/testbed/testbed.h"
 
 namespace hca::testbench {
-// Which message an item belongs to, for the arrows of a timeline: a message has a number from the
-// doorbell or the turn that first names its WQE. Of a message of several packets the first one is
-// followed, and its answer, as far as the answer has its PSN.
+// Assigns items to messages, for the arrows of a timeline: a message gets a number at the doorbell
+// or turn that first names its WQE. For a message of several packets the first packet is followed,
+// and its answer, as far as the answer has its PSN.
 class TraceFlows {
  public:
-  // begin: the first that is seen of the message; end: nothing of it follows.
+  // begin: the first item of the message; end: the last one.
   struct Step {
     u64 message;
     bool begin, end;
   };
   explicit TraceFlows(const Testbed& testbed) : testbed_(testbed) {}
-  // An event of a block; of a turn or doorbell the first of its messages.
+  // An event of a block; for a turn or doorbell, the first of its messages.
   std::optional<Step> step(unsigned chip, std::string_view block, const engine::Event& event);
   // A frame with this PSN to a queue pair of `chip`.
   std::optional<Step> frame(unsigned chip, u32 qpn, u32 psn, bool is_request);
 
  private:
-  // Of a WQE index only the 16 bits that a CQE has.
+  // Only the 16 bits of a WQE index that a CQE has.
   using Key = std::tuple<unsigned, u32, u32>;  // chip, QPN, index or PSN
   struct Message {
     u64 number;

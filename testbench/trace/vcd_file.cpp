@@ -118,8 +118,8 @@ void VcdFile::declare() {
   file_ << "$end\n";
 }
 
-// Of changes at one time the order is that of the signals, so that it does not depend on who ran
-// first; on a wire a frame ends before the next one begins.
+// Changes at the same time have the order of the signals, independent of the order of execution; on
+// a wire a frame ends before the next one begins.
 void VcdFile::note(std::size_t signal, u64 picoseconds, Change change) {
   const bool begins = change.adds && change.value == 1;
   changes_.add(picoseconds, u32(2 * signal + begins), change);

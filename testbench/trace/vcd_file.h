@@ -8,12 +8,12 @@
 #include "testbench/trace/by_time.h"
 
 namespace hca::testbench {
-// A value change dump (IEEE 1364) with how full each link, budget and mailbox of all chips is,
-// below the block that reads it, and how many frames pass the receiving end of each direction of
-// each wire. A level is that behind the last block of its cycle: mail counts from the cycle in
-// which it is due, room of a budget until the one in which it is given back; time is in
-// picoseconds. The same run has the same bytes, however far chips run ahead and whatever blocks are
-// ticked.
+// A value change dump (IEEE 1364) with the fill level of each link, budget and mailbox of all
+// chips, under the block that reads it, and the number of frames that pass the receiving end of
+// each direction of each wire. A level is the one after the last block of its cycle: mail counts
+// from the cycle in which it is due, room of a budget until the cycle in which it is returned. Time
+// is in picoseconds. The same run gives the same bytes, independent of quanta and of the ticked
+// blocks.
 class VcdFile {
  public:
   VcdFile(const std::string& path, Testbed& testbed);
@@ -29,21 +29,21 @@ class VcdFile {
   };
   struct Change {
     std::size_t signal;
-    u64 value;  // or what is added to it
+    u64 value;  // or the increment
     bool adds;
   };
   struct Chip {
     VcdFile* file = nullptr;
     engine::Domain* domain = nullptr;
     u64 period = 0;
-    std::size_t first = 0;  // its signals are in the order of its domain's list
+    std::size_t first = 0;  // its signals follow the order of its domain's list
     std::vector<u64> values;
-    Cycle seen = 0;  // all changes up to this one are noted
+    Cycle seen = 0;  // all changes up to this cycle are recorded
     u64 time_of(Cycle at) const { return at * period; }
   };
   void declare();
   void declare(std::size_t signal, const std::string& name, unsigned width);
-  // What changed in the cycles before `to` in which no block ran.
+  // Records changes before cycle `to` in cycles in which no block ran.
   void catch_up(Chip& chip, Cycle to);
   void sample(Chip& chip, Cycle at);
   void hand_on();

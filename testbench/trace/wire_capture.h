@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The frames of both ends of all wires as one capture in the order of time.
+// The frames of both ends of all wires as one capture, in the order of time.
 #pragma once
 #include <functional>
 #include <map>
@@ -13,8 +13,8 @@
 #include "testbench/testbed/testbed.h"
 
 namespace hca::testbench {
-// Frames come in any order and leave by the time of their first bit; of two at the same time that
-// of the first source leaves first, so that the order does not depend on who was asked first.
+// Frames are added in any order and leave by the time of their first bit; at equal times the first
+// source comes first, so that the order does not depend on the order of execution.
 class FramesByTime {
  public:
   using Sink = std::function<void(u64 picoseconds, u32 source, std::span<const u8> frame)>;
@@ -22,7 +22,7 @@ class FramesByTime {
   void add(u64 picoseconds, u32 source, std::span<const u8> frame) {
     frames_.emplace(std::pair(picoseconds, source), std::vector<u8>(frame.begin(), frame.end()));
   }
-  // Hands on what lies before `picoseconds`: nothing that is added from now on may.
+  // Passes on all frames before `picoseconds`; none may be added before that time afterwards.
   void hand_on_until(u64 picoseconds) {
     for (; !frames_.empty() && frames_.begin()->first.first < picoseconds;
          frames_.erase(frames_.begin()))
@@ -37,15 +37,14 @@ class FramesByTime {
 
 // Writes every frame as it reaches the far port. A chip runs ahead of the kernel, so frames wait
 // until no earlier one can come: none reaches a port before the kernel's time. It taps the wires
-// for as long as they exist. One wire gives a pcap file, several a pcapng file with an interface
-// each.
+// during its lifetime. One wire gives a pcap file, several a pcapng file with an interface each.
 class WireCapture {
  public:
   WireCapture(const std::string& path, const std::vector<NamedWire>& wires, proto::LinkLayer link);
-  // With its suffix.
+  // Including its suffix.
   static std::string name_of(std::size_t wires) { return wires == 1 ? "run.pcap" : "run.pcapng"; }
-  // What is known by now is in the file. `idle`: nothing is under way, so that no earlier frame can
-  // come.
+  // Writes everything known so far to the file. `idle`: nothing is in flight, so no earlier frame
+  // can come.
   void flush(bool idle);
   void close();
 

@@ -5,7 +5,7 @@
 #include "model/proto/interface/commands.h"
 
 namespace hca::testbench {
-// What stands behind the header of a command block, by command; nullptr: nothing.
+// The structure after the header of a command block, by command; nullptr: none.
 struct CommandBody {
   proto::CommandOpcode opcode;
   std::string_view name;

@@ -8,14 +8,14 @@
 #include "testbench/vectors/symbols.h"
 
 namespace hca::testbench {
-// A completion, with the queue that it ends a work request of.
+// A completion, with the queue of its work request.
 struct QueueCompletion {
   u32 qpn, cqn;
   bool is_receive;
   Wc wc;
 };
 
-// What a completion does not have as a "send_cqe" or "recv_cqe" gives it.
+// The differences between a completion and a "send_cqe" or "recv_cqe".
 std::vector<FieldDifference> compare_completion(const JsonAt& json, const Wc& wc,
                                                 const Symbols& symbols);
 std::string describe(const QueueCompletion& completion);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory regions of a vector, and what must be in them.
+// The memory regions of a vector, and their required contents.
 #pragma once
 #include <map>
 #include <optional>
@@ -15,8 +15,8 @@ constexpr u8 pattern(u64 seed, u64 i) { return u8(seed + i + (i >> 8)); }
 
 struct MemoryPlace {
   u64 va = 0, physical = 0, bytes = 0;
-  std::vector<u8> expected;  // of its first bytes, at most kCompared
-  // A packet that was found bad too late may have changed these (cut_through).
+  std::vector<u8> expected;  // its first bytes, at most kCompared
+  // Bytes that a packet found bad too late may have changed (cut_through).
   std::vector<std::pair<u64, u64>> may_differ;  // offset, bytes
 };
 
@@ -29,16 +29,16 @@ class Contents {
   MemoryPlace& add(const std::string& name, const MemoryPlace& place, u64 seed);
   const MemoryPlace& find(const JsonAt& name) const;
 
-  // {"hex": ..}, {"bytes": n, "seed": s}, {"of": region, "at": offset, "bytes": n}: what must be
-  // there now. A string is hex.
+  // {"hex": ..}, {"bytes": n, "seed": s}, {"of": region, "at": offset, "bytes": n}: the currently
+  // expected bytes. A string is hex.
   std::vector<u8> bytes_of(const JsonAt& json, const Symbols& symbols) const;
-  // A step "memory": from now on these bytes are to be in a region.
+  // A step "memory": from now on these bytes are expected in a region.
   void expect(const JsonAt& json, const Symbols& symbols);
   // A step "write_memory": the host writes.
   void write(const JsonAt& json, const Symbols& symbols);
   void may_change(u64 va, u64 bytes);
 
-  // The first byte that is not as it must be, in words.
+  // The first wrong byte, as text.
   std::optional<std::string> difference() const;
   const std::map<std::string, MemoryPlace>& places() const { return places_; }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which statements the vectors show: each by vectors that pass, of which one fails whenever the
-// model makes one of the statement's mistakes.
+// The statements proven by the vectors: each by passing vectors, of which at least one fails for
+// every mistake of the statement.
 #pragma once
 #include <functional>
 #include <map>
@@ -16,7 +16,7 @@ namespace hca::testbench {
 enum class Verdict { None, Failing, NoMutant, NotTried, UnknownMutant, Survived, Passing };
 std::string_view name_of(Verdict verdict);
 
-// Died: noticed, on some runner only because the model crashed or did not come back.
+// Died: noticed, but on some runner only by a crash or a hang of the model.
 enum class MutantVerdict { NotTried, Unknown, Survived, Died, Killed };
 std::string_view name_of(MutantVerdict verdict);
 
@@ -26,7 +26,7 @@ struct MutantRow {
   MutantVerdict verdict = MutantVerdict::NotTried;
   // Vectors that noticed it: by name and runner "failed: where: what", "died" or "hung".
   std::map<std::string, std::map<std::string, std::string>> noticed;
-  std::string how;  // the first thing that it drew, or the runner where it draws nothing
+  std::string how;  // the first failure that it caused, or the runner without one
 };
 
 struct CoverageRow {
@@ -34,11 +34,11 @@ struct CoverageRow {
   Verdict verdict = Verdict::None;
   std::vector<std::string> vectors;  // names
   std::vector<MutantRow> mutants;
-  std::string how;  // why it is no better
+  std::string how;  // why it is not proven better
 };
 
 struct CoverageOptions {
-  std::string mutants_program;  // beside this program, if empty
+  std::string mutants_program;  // empty: beside this program
   unsigned jobs = 2;
   // Only mutants whose name and `seed` hash to 0 modulo `share`.
   unsigned share = 1;
@@ -49,23 +49,23 @@ struct Coverage {
   std::vector<CoverageRow> rows;      // active statements of an HCA
   std::size_t listed = 0;             // rows of the list: these, and
   std::size_t obsolete = 0;           // replaced by others,
-  std::size_t of_tcas = 0;            // active, of TCAs alone
-  std::vector<std::string> left_out;  // mutants that the share leaves out
+  std::size_t of_tcas = 0;            // active, only for TCAs
+  std::vector<std::string> left_out;  // mutants outside the share
   std::size_t count(Verdict verdict) const;
-  // Names of mutants that were tried; those that survived with the statements that name them.
+  // Numbers of tried and killed mutants; and the survivors, with the statements that name them.
   std::size_t mutants = 0, killed = 0;
   std::map<std::string, std::vector<std::string>> survivors;
-  // Those that were noticed only by a crash or a hang, with the statements.
+  // Mutants noticed only by a crash or a hang, with the statements.
   std::map<std::string, std::vector<std::string>> died;
 };
 
-// Asks of pairs of mutant and vectors, answers as hca_mutants (testbench/mutants/trial.h).
+// Judges pairs of mutant and vectors, with answers as from hca_mutants (testbench/mutants/trial.h).
 using AskMutants = std::function<nlohmann::json(const nlohmann::json& pairs)>;
 
-// Runs all that it reports. `reports`: of all vectors, as they pass without a mistake.
+// Runs everything that it reports. `reports`: the results of all vectors without a mistake.
 Coverage cover(std::span<const Statement> statements, std::span<const VectorReport> reports,
                const CoverageOptions& options);
-// The same with answers from elsewhere.
+// The same with another source of answers.
 Coverage cover(std::span<const Statement> statements, std::span<const VectorReport> reports,
                const CoverageOptions& options, const AskMutants& ask);
 nlohmann::json json_of(const Coverage& coverage);

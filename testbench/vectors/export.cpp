@@ -12,7 +12,8 @@
 
 namespace hca::testbench {
 namespace {
-// What passes while a vector runs. A runner is a plain function, so it stands here.
+// The frames that pass while a vector runs. A runner is a plain function, so this is a global
+// object.
 struct Tape {
   std::vector<ExportedFrame>* frames = nullptr;
   std::string where;

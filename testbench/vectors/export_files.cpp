@@ -14,7 +14,7 @@ std::size_t beats_in(const ExportedFrame& frame, u32 beat_bytes) {
 }
 }  // namespace
 
-// An interface for each port, so that both directions of it stand together.
+// An interface for each port, so that both directions of it are together.
 void write_pcapng(const std::string& path, const ExportedVector& exported) {
   u32 ports = 1;
   for (const ExportedFrame& f : exported.frames) ports = std::max(ports, f.port);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Headers and device structures by the names of their fields, as the tables have them.
+// Headers and device structures by the field names of the tables.
 #pragma once
 #include <vector>
 
@@ -11,16 +11,15 @@ namespace hca::testbench {
 // nullptr: the header has no such field.
 const proto::FieldInfo* find_field(const proto::HeaderInfo& header, std::string_view name);
 
-// Writes `json` into a field of the header that starts at `header`. A value wider than the field is
-// refused.
+// Writes `json` into a field of the header at `header`. Refuses a value wider than the field.
 void set_field(u8* header, const proto::FieldInfo& field, const JsonAt& json,
                const Symbols& symbols);
 
-// Whether the field holds what `json` says; else the difference.
+// Empty if the field has the value `json`; otherwise the difference.
 std::optional<FieldDifference> compare_field(const u8* header, const proto::HeaderInfo& info,
                                              const proto::FieldInfo& field, const JsonAt& json,
                                              const Symbols& symbols);
 
-// For an error: the names of all fields with a meaning.
+// For error messages: the names of all used fields.
 std::string names_of_fields(const proto::HeaderInfo& header);
 }  // namespace hca::testbench

@@ -7,15 +7,14 @@
 #include "testbench/vectors/vector.h"
 
 namespace hca::testbench {
-// Which vectors a --filter means: those for a statement ("G8.2", or by
-// its number in the standard: "C9-130"), of a theme ("psn"), or of a case
-// ("ahead_draws_one_nak", "psn/ahead_draws_one_nak"). With *, ? or [] in it: of all of these that
-// it matches as a glob does.
+// The vectors that a --filter selects: those for a statement ("G8.2", or by its number in the
+// standard: "C9-130"), of a theme ("psn"), or of a case ("ahead_draws_one_nak",
+// "psn/ahead_draws_one_nak"). With *, ? or [] it is a glob over all of these.
 class VectorFilter {
  public:
   explicit VectorFilter(std::string text) : text_(std::move(text)) {}  // "": all
   bool takes(const Vector& vector) const;
-  // Throws std::runtime_error, with names that are near, if it takes none of them.
+  // Throws std::runtime_error, with similar names, if it selects none of them.
   void must_take_one(std::span<const Vector> vectors) const;
 
  private:

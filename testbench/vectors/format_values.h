@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a key of a vector may hold: each object of the format is a table of these.
+// The allowed values of a vector's keys: each object of the format is a table of these.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -11,7 +11,7 @@
 #include "testbench/vectors/setup_plan.h"
 
 namespace hca::testbench {
-// Refuses a value; `plan`: nullptr in the set-up itself, whose names are known behind it.
+// Refuses a value. `plan`: nullptr in the set-up itself, whose names are known only afterwards.
 using ValueRule = void (*)(const JsonAt& value, const SetupPlan* plan);
 struct FormatKey {
   std::string_view name;
@@ -19,26 +19,26 @@ struct FormatKey {
   bool is_needed = false;
 };
 using FormatKeys = std::span<const FormatKey>;
-// Keys of which an object has one at the most.
+// Keys of which an object may have at most one.
 struct Clash {
   std::string_view one, other, why;
 };
 
 std::string names_of(FormatKeys keys);
 const FormatKey* find_key(FormatKeys keys, std::string_view name);
-// An object with these keys and no others, all that are needed among them.
+// Checks for an object with only these keys, including all required ones.
 void check_object(const JsonAt& json, FormatKeys keys, const SetupPlan* plan);
 void check_clashes(const JsonAt& json, std::span<const Clash> clashes);
-// Not {} and not [].
+// Refuses {} and [].
 void must_hold_some(const JsonAt& json);
-// A value, or each of a list of them, which has one.
+// Visits a value, or each value of a non-empty list.
 template <class Visit>
 void visit_each(const JsonAt& json, const Visit& visit) {
   if (!json.value().is_array()) return visit(json);
   must_hold_some(json);
   for (const JsonAt& entry : json.entries()) visit(entry);
 }
-// {field: value ..} of a structure, one or more.
+// {field: value ..} of a structure, at least one.
 void check_fields(const JsonAt& json, const proto::HeaderInfo& structure, const SetupPlan& plan);
 
 template <class Names>
@@ -70,7 +70,7 @@ void one_of_names(const JsonAt& json, const SetupPlan*) {
   must_be_one(json, kNames);
 }
 void a_sentence(const JsonAt& json,
-                const SetupPlan*);  // ten characters, letters or digits among them
+                const SetupPlan*);  // ten characters, including letters or digits
 void some_words(const JsonAt& json, const SetupPlan*);
 void a_truth(const JsonAt& json, const SetupPlan*);
 void only_true(const JsonAt& json, const SetupPlan*);

@@ -48,7 +48,7 @@ Cq& VectorHost::cq_of(const JsonAt& json) const {
   return *found->second;
 }
 
-// A write to the BAR as it stands here.
+// A write to the BAR, exactly as given.
 void VectorHost::ring(const JsonAt& json) {
   device_.mmio_write(u32(plan_.symbols.value(json["offset"], ~u32{0})), json["hex"].hex());
 }
@@ -134,7 +134,7 @@ std::vector<FieldDifference> VectorHost::compare_drops(const JsonAt& json) {
   return all;
 }
 
-// ---- What comes back
+// ---- Completions and events
 std::vector<QueueCompletion> VectorHost::poll() {
   std::vector<QueueCompletion> all;
   Wc wc;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host software of a vector: makes its objects and does its steps.
+// The host software of a vector: creates its objects and performs its steps.
 #pragma once
 #include <array>
 #include <deque>
@@ -22,53 +22,53 @@ struct VectorQp {
   PeerView peer;
   proto::AddressHandle to_peer{};  // UD
 };
-// The device does nothing more and has not done what was asked.
+// The device has stopped without completing the request.
 struct DeviceStopped : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Of a set-up.
+// From a set-up:
 DeviceOptions options_of(const JsonAt& setup);  // device_options.cpp
 
 class VectorHost {
  public:
   VectorHost(const JsonAt& setup, ReplayDevice& device);
 
-  // Steps, as check_step (format.h) takes them. A work request that is refused must be refused as
-  // its "error" says, and so must a command by its "status"; what is wrong comes back in words,
-  // nothing if all is as it must be.
+  // Steps, in the form that check_step (format.h) accepts. A work request must be refused exactly
+  // if it has an "error", and a command must have its "status". Returns a violation as text; empty:
+  // all is as required.
   std::optional<std::string> post_send(const JsonAt& json);
   std::optional<std::string> post_recv(const JsonAt& json);
   void post_raw(const JsonAt& json);
   std::optional<std::string> resize_srq(const JsonAt& json);
   std::optional<std::string> resize_cq(const JsonAt& json);
   std::optional<std::string> command(const JsonAt& json, std::vector<FieldDifference>& differences);
-  // What the device reads there is answered with an error: all of a queue, or bytes of a region.
+  // Device reads there return an error: of a whole queue, or of bytes of a region.
   void make_unreadable(const JsonAt& json);
   void ring(const JsonAt& json);
   void arm(const JsonAt& json);
-  // {"counter": number ..}: all drop counters of port 1, those that are not named being 0.
+  // {"counter": number ..}: all drop counters of port 1; unnamed ones must be 0.
   std::vector<FieldDifference> compare_drops(const JsonAt& json);
 
   std::vector<QueueCompletion> poll();
   std::optional<AsyncEvent> next_async_event();
-  // Of the event taken last: another byte than its valid bit came later (AEQ-3).
+  // For the last event taken: another byte was written after its valid bit (AEQ-3).
   bool event_was_late() const { return event_was_late_; }
   std::optional<u32> next_cq_event();
 
   const SetupPlan& plan() const { return plan_; }
   const Symbols& symbols() const { return plan_.symbols; }
   Contents& contents() { return contents_; }
-  // The queue pair that `json` names with "qp"; the only one if it names none.
+  // The queue pair that `json` names with "qp"; without it, the only one.
   const VectorQp& qp_of(const JsonAt& json) const;
   const VectorQp* qp_of_peer(u32 peer_qpn) const;
   const VectorQp* qp_of_number(u32 qpn) const;
-  // Whether the peer of another queue pair is this one of ours.
+  // True if this queue pair is the peer of another one of the device.
   bool is_of_loop(u32 qpn) const { return plan_.is_of_loop(qpn); }
   PacketContext packet_context(const VectorQp& qp) const;
-  // A field, of at most 64 bits, of what a query command tells of an object.
+  // A field, of at most 64 bits, that a query command returns for an object.
   u64 told(proto::CommandOpcode query, u32 object, const std::string& field);
-  // All that QUERY tells of the objects, as text.
+  // All query results of the objects, as text.
   std::map<std::string, std::string> query_all();
 
  private:
@@ -80,7 +80,7 @@ class VectorHost {
   void make_qp(const std::string& name, const PlannedQp& planned);
   std::vector<SgeList> sges_of(const JsonAt& json) const;
   SendWr send_wr_of(const JsonAt& json, const VectorQp& qp,
-                    std::vector<SgeList>& sges);  // which it refers to
+                    std::vector<SgeList>& sges);  // referenced by it
   MemoryInfo memory_of(const JsonAt& json) const;
   proto::CommandStatus execute(proto::CommandOpcode opcode, u32 object, Block& block);
   void must_execute(proto::CommandOpcode opcode, u32 object, Block& block, const JsonAt& where);
@@ -99,7 +99,7 @@ class VectorHost {
   using Eqe = std::array<u8, proto::kEqeBytes>;
   Eqe eqe_at(const CompChannel& channel, u32 index) const;
   void see_events();
-  std::deque<Eqe> seen_;  // asynchronous EQEs as they were when their valid bit came
+  std::deque<Eqe> seen_;  // asynchronous EQEs as they were when their valid bit was written
   u32 seen_events_ = 0;
   bool event_was_late_ = false;
 };

@@ -15,7 +15,7 @@ using namespace proto;
 
 namespace {
 const nlohmann::json kNothing = nlohmann::json::object();
-// For an error: where an object stands, though it may be one that no set-up names.
+// For an error: the place of an object, even if no set-up names it.
 JsonAt place_of(const char* kind, const std::string& name) {
   return JsonAt(kNothing, fmt::format("setup.{}.{}", kind, name));
 }
@@ -57,7 +57,7 @@ void VectorHost::make_pds() {
 
 void VectorHost::make_cqs() {
   const auto make = [&](const std::string& name, const PlannedCq& planned) {
-    // The verbs double the size: they tell the device of what they took only now and then.
+    // The verbs double the size, because they report consumed CQEs only now and then.
     Cq* const cq = verbs_.create_cq(planned.entries / 2, planned.has_events ? channel_ : nullptr);
     if (!cq) place_of("cqs", name).refuse("the device gives no CQ", "fewer or smaller CQs");
     must_be(cq->cqn, planned.number, name);

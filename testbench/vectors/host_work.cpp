@@ -21,7 +21,7 @@ struct FlagName {
 constexpr std::array kFlags{FlagName{"fence", kFence}, FlagName{"solicited", kSolicited},
                             FlagName{"inline", kInline}};
 
-// A step that posts is one work request, or a "list" of them that one call posts.
+// A step that posts is one work request, or a "list" of them for one call.
 std::vector<JsonAt> work_requests_of(const JsonAt& json) {
   return json.has("list") ? json["list"].entries() : std::vector<JsonAt>{json};
 }

@@ -9,8 +9,8 @@
 #include "testbench/vectors/vector.h"
 
 namespace hca::testbench {
-// What files and folders hold: captures (.pcap, .pcapng; the JSON beside one belongs to it),
-// vectors, and others, which in a folder are passed over and elsewhere an error.
+// The inputs in files and folders: captures (.pcap, .pcapng, each with the JSON beside it),
+// vectors, and others, which are skipped in a folder and otherwise an error.
 struct Unreadable {
   std::string path, what;  // what: "file: what is wrong"
   bool is_capture = false;
@@ -22,9 +22,9 @@ struct ReplayInputs {
   std::vector<Unreadable> unreadable;
 };
 ReplayInputs find_inputs(std::span<const std::string> paths);
-// A vector for a statement that is not in the list, or not active, counts as unreadable.
+// A vector for an unknown or inactive statement counts as unreadable.
 void check_statements(ReplayInputs& in, std::span<const Statement> statements);
-// The file of this name in the first of these folders that has it; if none does, in the first of
-// the folders above them, the nearest first.
+// The file of this name in the first of these folders that has it; otherwise in the nearest parent
+// folder of the first.
 std::optional<std::string> find_beside(std::span<const std::string> paths, const std::string& name);
 }  // namespace hca::testbench

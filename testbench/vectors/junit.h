@@ -10,6 +10,6 @@ struct JunitCase {
   std::string error{};                            // not empty: it could not be run
   std::vector<std::string> statements{}, ibta{};  // as properties
 };
-// The cases as JUnit XML, as continuous integration systems read it.
+// The cases as JUnit XML, for continuous integration systems.
 std::string junit_of(const std::vector<JunitCase>& cases);
 }  // namespace hca::testbench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packets on their way between two queue pairs of the device that are connected to each other.
+// Packets in flight between two connected queue pairs of the device.
 #pragma once
 #include <utility>
 #include <vector>
@@ -12,7 +12,7 @@ class Loop {
  public:
   bool holds() const { return holds_; }
   void hold(const JsonAt& json) { holds_ = json.truth(); }
-  // A packet has left; `merged`: an ACK that stands for the one before it, too.
+  // A sent packet; `merged`: an ACK that also replaces the previous one.
   void add(const Frame& frame, bool merged) {
     if (!holds_)
       passing_.push_back(frame);
@@ -29,7 +29,7 @@ class Loop {
   std::vector<Frame> arriving() { return std::exchange(passing_, {}); }
 
  private:
-  // "all", or places among what is held, from 0 on, in the order in which they are wanted.
+  // "all", or indices (from 0) of the held packets, in the order of delivery.
   std::vector<Frame> take_held(const JsonAt& json, const Symbols& symbols);
   bool holds_ = false;
   std::vector<Frame> held_, passing_;

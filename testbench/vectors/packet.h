@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packets of a vector: by fields or by bytes, to inject or to compare with.
+// Packets of a vector, given by fields or bytes, to inject or to compare.
 #pragma once
 #include <functional>
 #include <vector>
@@ -25,12 +25,13 @@ struct PacketContext {
   std::function<std::vector<u8>(const JsonAt&)> bytes_of;
 };
 
-// A packet from the peer to the queue pair. What is not given is right: addresses, P_Key, DestQP,
-// M, A in the last packet of a request, DMALen of a message of one packet, lengths and CRCs.
+// A packet from the peer to the queue pair. Fields not given have correct values: addresses, P_Key,
+// DestQP, M, A in the last packet of a request, DMALen of a message of one packet, lengths and
+// CRCs.
 Frame build_packet(const JsonAt& json, const PacketContext& context);
 
-// What the packet does not have as `json` gives it, and what no packet may do: a broken rule of
-// form, a wrong CRC, an address or P_Key that is not the queue pair's.
+// The differences between the packet and `json`, and general errors: a broken rule of form, a wrong
+// CRC, an address or P_Key that is not the queue pair's.
 std::vector<FieldDifference> compare_packet(const JsonAt& json, const PacketContext& context,
                                             std::span<const u8> frame);
 }  // namespace hca::testbench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which attributes of a queue pair software gives, and which of them its way to a state takes.
+// The attributes of a queue pair set by software, and those needed on its way to a state.
 #pragma once
 #include <string>
 #include <string_view>
@@ -8,13 +8,12 @@
 #include "model/proto/transport/qp_transitions.h"
 
 namespace hca::testbench {
-// Of a field of QpAttributes: its bit, which the fields of the path share. 0: only a query has it.
+// The mask bit of a field of QpAttributes; the fields of the path share one. 0: only in queries.
 u32 mask_of_field(std::string_view name);
-// The states behind Reset that a queue pair passes on its way to `last`, which is none of them if
-// it is SQD or Error.
+// The states after Reset on the way to `last`; SQD and Error are not included.
 std::vector<proto::QpState> states_on_the_way(proto::QpState last);
-// What the commands on this way carry.
+// The attributes that the commands on this way carry.
 u32 mask_on_the_way(proto::Service service, proto::QpState last);
-// The names of the fields with one of these bits, for an error.
+// For error messages: the names of the fields with one of these bits.
 std::string names_of_attributes(u32 mask);
 }  // namespace hca::testbench

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The `state` of a queue pair in a set-up: what no command sets, and what a case must begin with to
-// see its end.
+// The `state` of a queue pair in a set-up: values that no command sets, for cases that begin close
+// to a limit.
 #pragma once
 #include <optional>
 #include <vector>
@@ -17,12 +17,12 @@ struct QueueStateValue {
 using QueueState = std::vector<QueueStateValue>;
 
 bool is_state_key(std::string_view name);
-// Its keys, each a number; needs no set-up.
+// Checks its keys, each a number, without a set-up.
 void check_queue_state(const JsonAt& json);
-// `state`: that of the queue pair `a` of `service`, in the state that its set-up asks for. Refuses
-// what is out of range, or not there in that state or service.
+// `state`: of the queue pair `a` of `service`, in the state of its set-up. Refuses values out of
+// range, and values that do not exist in that state or service.
 QueueState plan_queue_state(const JsonAt& state, proto::Service service,
                             const proto::QpAttributes& a, const Symbols& symbols);
-// Of a queue pair at rest.
+// For an idle queue pair.
 void put_queue_state(const QueueState& state, device::Contexts& contexts, u32 qpn);
 }  // namespace hca::testbench

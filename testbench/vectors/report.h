@@ -7,7 +7,7 @@
 #include "testbench/vectors/run.h"
 
 namespace hca::testbench {
-// What failed and why, with the packets around it; then one line with the numbers.
+// The failures with reason and the packets around them; then one line with the totals.
 std::string text_of(std::span<const VectorReport> reports);
 // The vector is wrong, not the model.
 bool is_broken(const VectorReport& report);

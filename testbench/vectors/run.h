@@ -11,17 +11,17 @@
 #include "testbench/vectors/vector.h"
 
 namespace hca::testbench {
-// The first thing that is not as the vector says.
+// The first deviation from the vector.
 struct VectorFailure {
   std::string where, what;  // "steps[3].sent", "a NAK was expected"
   std::vector<FieldDifference> fields;
-  bool is_broken = false;  // the vector, not the model
+  bool is_broken = false;  // the error is in the vector, not in the model
 };
 struct VectorResult {
   std::string runner;
   std::optional<VectorFailure> failure;
-  std::vector<std::string> ladder;  // what happened, in order
-  // All that can be seen of the run from outside, by where: what two runners are compared by.
+  std::vector<std::string> ladder;  // the events in order
+  // All observations of the run from outside, by place: used to compare two runners.
   std::map<std::string, std::vector<std::string>> seen;
 
   bool passed() const { return !failure; }
@@ -29,8 +29,8 @@ struct VectorResult {
 };
 struct VectorReport {
   Vector vector;
-  std::vector<VectorResult> results;          // one a runner
-  std::optional<std::string> runners_differ;  // from each other, though each is as the vector says
+  std::vector<VectorResult> results;          // one per runner
+  std::optional<std::string> runners_differ;  // both follow the vector, but differ from each other
   bool passed() const;
 };
 
@@ -40,11 +40,11 @@ std::span<const ReplayRunner> vector_runners();
 // A vector that cannot be executed fails with `is_broken`. `rtl`: in the path of the cycle model.
 VectorReport run_vector(const Vector& vector, RtlChoice rtl = {});
 VectorResult run_vector(const Vector& vector, const ReplayRunner& runner);
-// `where`: the step or expectation at hand while it runs, "steps[3].sent"; "setup" before.
+// `where`: the current step or expectation, "steps[3].sent"; before that "setup".
 VectorResult run_vector(const Vector& vector, const ReplayRunner& runner, std::string& where);
-// Does the steps of a vector without expectations; `seen` has also the bytes of its regions, and
-// what work requests and commands ended with if not with success.
+// Runs the steps of a vector without expectations. `seen` also has the bytes of its regions, and
+// the statuses of failed work requests and commands.
 VectorResult observe_vector(const Vector& vector, const ReplayRunner& runner);
-// The first thing that one runner showed and the other did not, in words.
+// The first observation that only one runner has, as text.
 std::optional<std::string> find_difference(const VectorResult& a, const VectorResult& b);
 }  // namespace hca::testbench

@@ -272,7 +272,7 @@ void SetupPlan::plan_qp(PlannedQp& qp, const std::string& name, const JsonAt& js
       detail::path_of(back, is_native(Framing(far.framing)) ? global : far, lane);
 }
 
-// ---- What steps ask for
+// ---- Requests by steps
 const PlannedQp& SetupPlan::qp_of(const JsonAt& json) const {
   if (json.has("qp")) return one_of(qps, json["qp"].text(), json["qp"], "queue pair");
   if (qps.size() != 1) json["qp"].refuse("is missing", names_in(qps));

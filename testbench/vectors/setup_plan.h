@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a set-up asks for, as far as it is known without a device: objects, their numbers and sizes.
+// A set-up as far as it is known without a device: objects, their numbers and sizes.
 #pragma once
 #include <array>
 #include <map>
@@ -11,7 +11,7 @@
 #include "testbench/vectors/queue_state.h"
 
 namespace hca::testbench {
-// A CQ has a power of two of entries; the verbs ask for four or more.
+// A CQ has a power of two of entries; the verbs create at least four.
 inline constexpr u32 kMinCqEntries = 4, kMaxCqEntries = 1 << 16;
 
 struct PlannedCq {
@@ -26,10 +26,10 @@ struct PlannedRegion {
 };
 struct PlannedSrq {
   u32 number, pd;
-  SrqInitAttr init;  // but for its PD
+  SrqInitAttr init;  // except its PD
 };
 struct PlannedQp {
-  QpInitAttr init;                    // but for what it points to:
+  QpInitAttr init;                    // except its pointers:
   std::string send_cq, recv_cq, srq;  // names; srq: empty if it has none
   u32 pd = 0, qpn = 0;
   proto::QpAttributes attributes{};
@@ -38,8 +38,8 @@ struct PlannedQp {
   proto::AddressHandle to_peer{};  // UD
 };
 
-// In the order of the names. JSON that is not as vectors/README.md says throws std::runtime_error
-// "place: what; allowed: ...".
+// The lists are in the order of the names. JSON that violates vectors/README.md throws
+// std::runtime_error "place: what; allowed: ...".
 struct SetupPlan {
   explicit SetupPlan(const JsonAt& setup);
 
@@ -56,13 +56,13 @@ struct SetupPlan {
 
   bool loops() const { return loop[0] != loop[1]; }
   bool is_of_loop(u32 qpn) const { return loops() && (qpn == loop[0] || qpn == loop[1]); }
-  // The queue pair that `json` names with "qp"; the only one if it names none.
+  // The queue pair that `json` names with "qp"; without it, the only one.
   const PlannedQp& qp_of(const JsonAt& json) const;
-  // What build_packet and compare_packet ask for, but for the bytes of regions: as many are 0.
+  // The context for build_packet and compare_packet, except for the bytes of regions, which are 0.
   PacketContext packet_context(const PlannedQp& qp) const;
-  // How many bytes a value of bytes has.
+  // The length of a value of bytes.
   u64 count_bytes(const JsonAt& json) const;
-  // A region, and an offset in it behind which so many bytes stand, of what vectors compare.
+  // The memory that vectors compare: a region, and an offset with this many bytes after it.
   const PlannedRegion& region_of(const JsonAt& name) const;
   void check_place(const JsonAt& json, u64 bytes) const;
 
@@ -76,10 +76,10 @@ struct SetupPlan {
   void plan_loop(const JsonAt& setup);
   void plan_qp(PlannedQp& qp, const std::string& name, const JsonAt& json, u32 number);
   u32 pd_of(const JsonAt& json) const;
-  // "at" and so many bytes behind it.
+  // Checks that "at" and this many bytes lie inside.
   void check_inside(const PlannedRegion& region, const JsonAt& json, u64 bytes) const;
 };
 
-// Of a set-up; 1 if it says nothing.
+// The ports of a set-up; default 1.
 u32 ports_of(const JsonAt& setup);
 }  // namespace hca::testbench

@@ -7,17 +7,17 @@
 #include "testbench/text/json_at.h"
 
 namespace hca::testbench {
-// The numbers of a vector: "27", "0x1b", a name, or several of them with +, - and | between: "m +
-// 64", "m.key", "local_write | remote_read". Objects of the set-up have names; so have states,
-// statuses and rights.
+// The numbers of a vector: "27", "0x1b", a name, or several of them joined by +, - and |: "m + 64",
+// "m.key", "local_write | remote_read". Objects of the set-up have names; states, statuses and
+// rights too.
 class Symbols {
  public:
   Symbols();
-  // `where` names the object in an error: a name is given once. Of "m.key" the part in front is
-  // one.
+  // Defines a name, once. `where` is the object for an error. The part before the dot of "m.key"
+  // counts as a name.
   void define(const std::string& name, u64 value, const JsonAt& where);
   u64 value(const JsonAt& json, u64 max = ~u64{0}) const;
-  // Of an object's member, which it may lack.
+  // The number of an object's member; `otherwise` if it is missing.
   u64 value_or(const JsonAt& object, const char* key, u64 otherwise, u64 max = ~u64{0}) const;
 
  private:
@@ -25,9 +25,9 @@ class Symbols {
   std::map<std::string, u64, std::less<>> values_;
 };
 
-// Letters, digits and _, no digit in front.
+// Letters, digits and _, not beginning with a digit.
 bool is_name(std::string_view text);
-// What has the form of a number; its names may be any.
+// Checks the form of a number; its names may be unknown.
 void check_number_form(const JsonAt& json);
 
 // A time with its unit, in ns, not 0: "100 ns", "4 us", "65 ms", "2 s".

@@ -12,23 +12,23 @@
 #include "testbench/scenario/layout.h"
 
 namespace hca::testbench {
-// Numbers of the peer that ATOMICs count up: each value is returned to one of them as what it
-// found, and a number ends at how many there were.
+// Numbers of the peer that ATOMICs increment: each value is returned to exactly one of them, and a
+// number's final value is the count of its ATOMICs.
 class AtomicNumbers {
  public:
   AtomicNumbers(const Endpoint& end, const Traffic& traffic);
   u64 base() const { return base_; }
   u32 rkey() const { return rkey_; }
   u64 address(u32 number) const { return first_ + u64{number} * kAtomicNumberBytes; }
-  // An ATOMIC found `value` and made one more of it; what is wrong with that, if anything.
+  // An ATOMIC found `value` and incremented it; returns the error, if there is one.
   std::optional<std::string> change(u32 number, u64 value);
-  // When all have completed and all writes have arrived.
+  // Call when all have completed and all writes have arrived; returns the error, if there is one.
   std::optional<std::string> wrong_end() const;
 
  private:
   struct Number {
     u64 changes = 0;
-    std::vector<bool> seen;  // values, from the first on
+    std::vector<bool> seen;  // values, counted from the first
   };
   tlm_::HostMemory* memory_;
   u64 first_, base_;
@@ -36,17 +36,17 @@ class AtomicNumbers {
   std::vector<Number> numbers_;
 };
 
-// What the ATOMICs of a stream must return. FetchAdds add 1; a CmpSwap counts up if it finds what
-// it expects. Without `atomic_addresses` all FetchAdds change one number, and the CmpSwaps of a
-// queue pair one of its own, where each must find what the one before left. With them all change
-// numbers at random, and a CmpSwap expects what its queue pair saw there last.
+// Predicts the results of a stream's ATOMICs. FetchAdds add 1; a CmpSwap increments if it finds the
+// expected value. Without `atomic_addresses` all FetchAdds change one number, and the CmpSwaps of
+// each queue pair their own, where each must find the result of the previous one. With it all
+// change random numbers, and a CmpSwap expects the value that its queue pair last saw there.
 class AtomicLedger {
  public:
-  // `numbers`: of the other threads of the stream; nullptr: it has its own.
+  // `numbers`: shared with the other threads of the stream; nullptr: its own.
   AtomicLedger(const Endpoint& end, const Traffic& traffic, std::shared_ptr<AtomicNumbers> numbers);
-  // Operands and target of the next one of a queue pair.
+  // Sets operands and target of the next ATOMIC of a queue pair.
   void post(SendWr& wr, u32 qp);
-  // The next one of a queue pair returned `value`; what is wrong with that, if anything.
+  // The next ATOMIC of a queue pair returned `value`; returns the error, if there is one.
   std::optional<std::string> returned(Operation operation, u32 qp, u64 value);
   std::optional<std::string> wrong_end() const;
   bool is_used() const { return numbers_ != nullptr; }
@@ -55,14 +55,14 @@ class AtomicLedger {
  private:
   struct Posted {
     u32 number = 0;
-    u64 expected = 0;  // of a CmpSwap
+    u64 expected = 0;  // for a CmpSwap
   };
   struct Queue {
     blocks::Ring<Posted> posted;
     u64 swaps = 0;                         // posted
-    std::unordered_map<u32, u64> least{};  // by number: a value that it has at least
+    std::unordered_map<u32, u64> least{};  // by number: lower bound of its value
   };
-  std::shared_ptr<AtomicNumbers> numbers_;  // nullptr: there is no ATOMIC
+  std::shared_ptr<AtomicNumbers> numbers_;  // nullptr: there are no ATOMICs
   const u32 addresses_;
   engine::Random random_;
   std::vector<Queue> queues_;

@@ -5,8 +5,8 @@
 #include "tlm/host_memory/host_memory.h"
 
 namespace hca::testbench {
-// The payload of message `message` under `seed`: each byte is a function of both and its offset, so
-// that any byte that is lost, moved, stale or foreign shows.
+// The payload of message `message` under `seed`: each byte depends on both and on its offset, so
+// that any lost, moved, stale or foreign byte is detected.
 void write_pattern(tlm_::HostMemory& memory, u64 address, u64 bytes, u64 seed, u64 message);
 
 struct Mismatch {

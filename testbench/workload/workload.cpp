@@ -97,13 +97,13 @@ void WriteWatch::arrive(u32 qp, u64 k) {
   end_.cpu->notice();
 }
 
-// Where a message of one byte was lost, another one of its slot may have been taken for it: the
-// immediate data tell them apart, and its byte is there.
+// If a message of one byte was lost, another one of its slot may have been taken for it: the
+// immediate data distinguish them, and its byte is there.
 bool WriteWatch::is_there(u32 qp, u64 k) const {
   return checker_.has(end_.verbs->memory(), end_.recv_mr.addr + layout_.in_flight(qp, k), qp, k);
 }
 
-// The message that is complete with the byte in front of `end`, if one is: the next that has not
+// The message that is complete with the byte before `end`, if there is one: the next that has not
 // come, or one that has.
 void WriteWatch::written_unreliably(u32 qp, u64 end) {
   constexpr u64 kFarthest = 256;  // messages of the slot that are looked at
@@ -146,7 +146,7 @@ Cycle found_nothing(const Endpoint& end, const Traffic& t, Cq& cq) {
     return end.cpu->pay(HostCost::Event, end.cpu->event);
   }
   const bool solicited = t.solicited && &cq == end.recv_cq;
-  // Another workload may have armed it, for solicited events alone.
+  // Another workload may have armed it, only for solicited events.
   if (cq.armed == proto::Arm::Next || (solicited && cq.armed == proto::Arm::Solicited)) return 0;
   end.verbs->req_notify_cq(cq, solicited);
   return end.cpu->pay(HostCost::Arm, end.cpu->arm);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the programs of the benchmark share, each as perftest has it. Every byte that arrives is
-// checked.
+// Shared parts of the benchmark programs, which follow perftest. Every arriving byte is checked.
 #pragma once
 #include <deque>
 #include <string>
@@ -12,26 +11,27 @@
 #include "testbench/workload/pattern.h"
 
 namespace hca::testbench {
-// Which way a message goes; all ways have patterns of their own.
+// The direction of a message; each direction has its own patterns.
 enum class Way : u8 { ToServer, ToClient };
 constexpr Way opposite(Way way) { return way == Way::ToServer ? Way::ToClient : Way::ToServer; }
 
-// Compares what arrives with what was sent; any difference fails the run.
+// Compares arriving with sent data; any difference fails the run.
 class Checker {
  public:
   Checker(std::string_view where, const Traffic& traffic, Way way)
       : where_(where), traffic_(traffic), way_(way) {}
-  // The payload of message k of a queue pair, and what a READ into its slot finds at the peer.
+  // Writes the payload of message k of a queue pair, or the data that a READ of its slot finds at
+  // the peer.
   void fill(tlm_::HostMemory& memory, u64 address, u32 qp, u64 k) const;
   void fill_served(tlm_::HostMemory& memory, u64 address, u32 qp, u64 slot) const;
-  // Whether the bytes of message k lie there.
+  // True if the bytes of message k are there.
   bool has(const tlm_::HostMemory& memory, u64 address, u32 qp, u64 k) const;
-  // The bytes of message k at `address` are complete.
+  // Checks the bytes of message k at `address`, which are complete.
   void check(const tlm_::HostMemory& memory, u64 address, u32 qp, u64 k);
   void check_served(const tlm_::HostMemory& memory, u64 address, u32 qp, u64 k, u64 slot);
-  // Whether the completion, of a message or of a receive WQE, is a success.
+  // Checks that the completion of a message or receive WQE is a success.
   bool check(const Wc& wc, std::string_view what = "message");
-  // A message without a pattern, or without a byte, was right, or not.
+  // Records the result of a message without a pattern or without bytes.
   void check(bool good, u32 qp, u64 k, const std::string& sentence);
   void fail(Operation operation, const std::string& sentence);
   void fail(const std::string& sentence) { fail(traffic_.operation, sentence); }
@@ -55,9 +55,9 @@ class Checker {
   std::vector<std::string> failures_;
 };
 
-// Watches where the peer's WRITEs go: checks each, with or without immediate, when its last byte is
-// in memory. Those of a queue pair come in order; of an unreliable service some may be missing, or
-// come twice.
+// Watches the targets of the peer's WRITEs: checks each, with or without immediate, when its last
+// byte is in memory. On a queue pair they arrive in order; in an unreliable service some may be
+// missing or arrive twice.
 class WriteWatch {
  public:
   WriteWatch(const Endpoint& end, const Traffic& traffic, Checker& checker);
@@ -65,7 +65,7 @@ class WriteWatch {
   WriteWatch(const WriteWatch&) = delete;
   // WRITEs without immediate: the others have a completion.
   u64 arrived() const { return arrived_; }
-  // A WRITE whose completion is there: all of its bytes are.
+  // The WRITE has a completion, so all of its bytes have arrived.
   bool has_arrived(u32 qp, u64 k) const {
     if (!traffic_.message(qp, k).lands()) return true;
     return traffic_.may_lose ? seen_[qp][k] || is_there(qp, k) : k < next_[qp];
@@ -83,11 +83,12 @@ class WriteWatch {
   u32 watch_;
   Checker& checker_;
   std::vector<u64> next_;
-  std::vector<std::vector<bool>> seen_;  // of an unreliable service, by queue pair and message
+  std::vector<std::vector<bool>> seen_;  // for an unreliable service, by queue pair and message
   u64 arrived_ = 0, duplicates_ = 0;
 };
 
-// The bytes of one place as a list of up to so many entries, none of them empty but the only one.
+// The bytes of one place as a list of a limited number of entries; none is empty, except a single
+// one.
 class Pieces {
  public:
   Pieces() : count_(0) {}
@@ -100,26 +101,27 @@ class Pieces {
 };
 Pieces pieces_of(const SgeList& whole, const Traffic& traffic);
 
-// What a program does that finds no completion: 0, it waits; else the cycles of what it does first.
-// One that waits for events takes those that are there, and arms the queue.
+// What a program without a completion does: 0: it waits; otherwise it first acts for this many
+// cycles. A program that waits for events takes those available, and arms the queue.
 bool waits_by_events(const Endpoint& end, const Traffic& traffic);
 Cycle found_nothing(const Endpoint& end, const Traffic& traffic, Cq& cq);
 
-// The work request of message k of a queue pair, whose bytes lie in `list`.
+// The work request of message k of a queue pair, whose bytes are in `list`.
 SendWr work_request(const Endpoint& end, const Traffic& traffic, u32 qp, u64 k,
                     std::span<const SgeList> list);
 // Receive buffer `slot` of a queue pair.
 SgeList receive_buffer(const Endpoint& end, const Traffic& traffic, u32 qp, u64 slot);
-// Receive WQEs for the first messages of each queue pair that take one, with one doorbell each.
+// Posts receive WQEs for the first messages of each queue pair that need one, with one doorbell
+// each.
 void post_receives(const Endpoint& end, const Traffic& traffic);
-// Posts a receive WQE again, of an SRQ perhaps not at once: the slot of its ring may still be in
-// use by a message that began long ago.
+// Reposts receive WQEs. With an SRQ this may be delayed: the slot of its ring may still be used by
+// a message that began long ago.
 class ReceivePoster {
  public:
   ReceivePoster(const Endpoint& end, const Traffic& traffic) : end_(end), traffic_(traffic) {}
-  // `slot`: of the queue pair; with an SRQ, of all.
+  // `slot`: of the queue pair; with an SRQ, a global one.
   void post(u32 qp, u64 slot);
-  // What could not be posted then.
+  // Posts the delayed ones.
   void post_late();
 
  private:

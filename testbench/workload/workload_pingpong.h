@@ -5,14 +5,14 @@
 #include "testbench/workload/workload.h"
 
 namespace hca::testbench {
-// One end of a ping-pong as ib_write_lat and ib_send_lat have it: wait for the peer's message, post
-// the answer, wait for its completion. The client begins. A latency is half the time from one post
-// of the client to the next.
+// One end of a ping-pong as in ib_write_lat and ib_send_lat: wait for the peer's message, post the
+// answer, wait for its completion. The client begins. A latency is half the time from one post of
+// the client to the next.
 class PingPong : public Program {
  public:
   PingPong(const Endpoint& end, const Traffic& traffic, Way sends);
   Cycle act(Cycle now) override;
-  // The last byte of a WRITE is no completion: it is looked for in memory.
+  // The last byte of a WRITE has no completion: the program polls memory for it.
   bool waits_for_events() const override {
     const bool by_queue = step_ != Step::Wait || row_of(traffic_.operation).takes_receive;
     return by_queue && waits_by_events(end_, traffic_);

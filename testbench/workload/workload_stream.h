@@ -9,13 +9,13 @@
 #include "testbench/workload/workload.h"
 
 namespace hca::testbench {
-// Sends on one or several queue pairs. Closed loop, as ib_*_bw does: posts until `depth` messages
-// are in flight on each, then polls its CQ; in batches, it polls until none is left. Open loop:
-// messages are planned, wait in a bounded queue of the host until the queue pair has room, and are
-// lost where the queue is full.
+// Sends on one or several queue pairs. Closed loop, as in ib_*_bw: posts until `depth` messages are
+// in flight on each, then polls its CQ; in batches, it polls until none is left. Open loop:
+// messages are scheduled, wait in a bounded queue of the host until the queue pair has room, and
+// are dropped if the queue is full.
 class StreamSender : public Program {
  public:
-  // `numbers`: what the ATOMICs of the other threads change, too.
+  // `numbers`: shared with the ATOMICs of the other threads.
   StreamSender(const Endpoint& end, const Traffic& traffic, Way way = Way::ToServer,
                std::shared_ptr<AtomicNumbers> numbers = nullptr);
   Cycle act(Cycle now) override;
@@ -23,19 +23,19 @@ class StreamSender : public Program {
   bool waits_for_events() const override { return waits_by_events(end_, traffic_); }
   bool finished() const override { return completed_ == traffic_.messages; }
   bool failed() const override { return checker.failed(); }
-  // When all writes of the run have arrived: checks what ATOMICs have left, and that no completion
-  // is left.
+  // When all writes of the run have arrived: checks the final values of ATOMICs, and that no
+  // completion is left.
   void check_end();
   bool uses_atomics() const { return ledger_.is_used(); }
   const std::shared_ptr<AtomicNumbers>& numbers() const { return ledger_.numbers(); }
 
   u64 completed() const { return completed_; }
   u64 bytes_completed() const { return bytes_completed_; }
-  Cycle first_post() const { return first_post_; }  // open loop: when the plan begins
+  Cycle first_post() const { return first_post_; }  // open loop: start of the schedule
   Cycle last_completion() const { return last_completion_; }
   Cycle last_completion(u32 qp) const { return queues_[qp].last_completion; }
   const std::vector<Cycle>& posts() const { return posts_; }
-  // From the post, open loop: from the planned time, to the completion that the program takes; ps.
+  // From the post (open loop: the scheduled time) to the completion that the program takes; ps.
   const engine::Histogram& latencies() const { return latencies_; }
   u64 dropped() const { return dropped_; }
   u64 queued_most() const { return queued_most_; }
@@ -45,8 +45,8 @@ class StreamSender : public Program {
   struct Queue {
     u64 planned = 0, posted = 0, completed = 0;
     Cycle last_completion = 0;
-    std::deque<u64> waiting;  // planned times, ps
-    std::vector<u64> since;   // by slot: where the latency begins, ps
+    std::deque<u64> waiting;  // scheduled times, ps
+    std::vector<u64> since;   // by slot: start of the latency, ps
   };
   bool has_work(u32 qp) const;
   template <class Fits>
@@ -56,7 +56,7 @@ class StreamSender : public Program {
   u32 post_list(u32 qp, Cycle now);
   void prepare(u32 qp, Cycle now);
   Cycle poll(Cycle now);
-  u64 next_signaled(u32 qp) const;  // the message whose completion comes next
+  u64 next_signaled(u32 qp) const;  // the message with the next completion
   void complete(u32 qp, u64 k, Cycle now);
 
   Endpoint end_;
@@ -68,18 +68,18 @@ class StreamSender : public Program {
   std::vector<Pieces> pieces_;
   engine::Random random_;
   Arrivals arrivals_;
-  u32 next_post_ = 0, next_plan_ = 0;  // whose turn it is
+  u32 next_post_ = 0, next_plan_ = 0;  // the next in turn
   u64 planned_ = 0, waiting_ = 0, in_flight_ = 0, completed_ = 0, bytes_completed_ = 0;
   u64 dropped_ = 0, queued_most_ = 0;
   bool began_ = false, filling_ = true;
   Cycle first_post_ = 0, last_completion_ = 0;
-  Cycle full_since_ = engine::kNever;  // closed loop: it cannot post what it has to post
+  Cycle full_since_ = engine::kNever;  // closed loop: since when it cannot post
   std::vector<Cycle> posts_;
   engine::Histogram latencies_;
 };
 
-// The other end: takes receive completions and posts their buffers again; at WRITEs it only looks,
-// and of READs and ATOMICs it sees nothing.
+// The other end: takes receive completions and reposts their buffers. It only checks WRITEs in
+// memory, and sees nothing of READs and ATOMICs.
 class StreamReceiver : public Program {
  public:
   StreamReceiver(const Endpoint& end, const Traffic& traffic, Way way = Way::ToServer);
@@ -89,19 +89,18 @@ class StreamReceiver : public Program {
   bool failed() const override { return checker.failed(); }
   u64 received() const { return received_ + (watch_ ? watch_->arrived() : 0); }
   void check_end();  // no completion is left
-  // Of an unreliable service: what has not arrived when nothing moves any more is lost. True if
-  // there is some.
+  // For an unreliable service: counts messages that have not arrived when nothing moves any more as
+  // lost. True if there are any.
   bool lose_rest();
   u64 lost() const { return lost_; }
   u64 duplicates() const { return duplicates_ + (watch_ ? watch_->duplicates() : 0); }
-  // Receive WQEs are left, or were used for nothing.
+  // Receive WQEs are left, or were consumed without a message.
   bool has_left_receives() const { return takes_receives_ && (lost_ || duplicates_ || aborted_); }
   Checker checker;
 
  private:
   void take(const Wc& wc);
-  // Of an unreliable service: the message that the completion is of; none: it failed, or came
-  // twice.
+  // For an unreliable service: the message of a completion; empty: it failed, or is a duplicate.
   std::optional<u64> identify(const Wc& wc, u32 qp, u64 slot);
   template <class Fits>
   std::optional<u64> find_message(u32 qp, u64 from, Fits&& fits) const;
@@ -110,15 +109,15 @@ class StreamReceiver : public Program {
   const Traffic& traffic_;
   std::unique_ptr<WriteWatch> watch_;
   struct Queue {
-    u64 next = 0;  // message
+    u64 next = 0;  // next message
     u64 received = 0, receives = 0;
-    std::vector<bool> seen;  // of an unreliable service, by message
+    std::vector<bool> seen;  // for an unreliable service, by message
   };
   std::vector<Queue> queues_;
   bool takes_receives_;
   ReceivePoster poster_;
   std::vector<bool> in_use_;  // slots of the SRQ
-  u64 shared_left_ = 0;       // receives that are to be posted to it
+  u64 shared_left_ = 0;       // receives to be posted to it
   u64 expected_ = 0, received_ = 0, lost_ = 0, duplicates_ = 0, aborted_ = 0;
 };
 }  // namespace hca::testbench

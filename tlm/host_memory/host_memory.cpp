@@ -111,14 +111,14 @@ u8* HostMemory::page(u64 address) {
   return static_cast<u8*>(bytes) + (address & kOffsetMask);
 }
 
-// Zeros written where no page is leave none behind: long messages of zeros take no memory.
+// Zeros written where no page exists create none: long messages of zeros take no memory.
 bool HostMemory::stays_untouched(u64 address, const u8* bytes, u64 count) {
   return !(entry(address) & kWatched) && !std::memcmp(bytes, kZeros.data(), count);
 }
 
-// Where the processor is said to be good at it, glibc copies more than 2 KiB with a string
-// instruction; if one end begins inside a line of the cache, that takes up to twice as long as the
-// loads and stores that it has for less.
+// On processors that declare string instructions fast, glibc copies more than 2 KiB with one; if an
+// end begins inside a cache line, that takes up to twice as long as the loads and stores for
+// smaller copies.
 [[gnu::hot, gnu::noinline]] void HostMemory::copy_pieces(u8* to, const u8* from, u64 bytes) {
   for (; bytes > kPiece; bytes -= kPiece, to += kPiece, from += kPiece)
     std::memcpy(to, from, kPiece);

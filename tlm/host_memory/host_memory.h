@@ -10,8 +10,8 @@
 #include "model/proto/types.h"
 
 namespace hca::tlm_ {
-// Pages of memories that are gone, all zeros, for memories to come: where many follow each other,
-// for a page is cleared sooner than the system gives one. One thread's alone; it outlives them.
+// A free list of zeroed pages, reused by later HostMemory objects: clearing a page is faster than
+// getting one from the system. Used by one thread only; it outlives the memories.
 class PageStore {
  public:
   PageStore() = default;
@@ -21,20 +21,20 @@ class PageStore {
  private:
   friend class HostMemory;
   static constexpr std::size_t kMost = 256;  // of each kind
-  // Zeros; from the system if none is kept. What is given back is zeros again.
+  // Takes a zeroed page, from the system if none is kept. Pages given back must be zero again.
   static void* take(std::vector<void*>& kept);
   static void give(std::vector<void*>& kept, void* zeros);
   std::vector<void*> pages_, leaves_;
 };
 
-// The memory of a host: 2^48 bytes of which only pages with another byte than zero were written
-// to exist; all others read as zeros. Host software uses it directly, an HCA through MemoryTarget;
-// both see the same bytes at once. Knows neither time nor SystemC.
+// The memory of a host: 2^48 bytes. Only pages with a non-zero byte written exist; all others read
+// as zeros. Host software uses it directly, an HCA through MemoryTarget; both see the same bytes at
+// once. It does not depend on time or SystemC.
 class HostMemory {
  public:
   static constexpr u32 kPageBytes = 1 << 16;
   static constexpr u64 kBytes = u64{1} << 48;
-  // Told of each write that touches a watched range, after its bytes are there.
+  // Called for each write that touches a watched range, after its bytes are written.
   using Watcher = std::function<void(u64 address, u64 bytes)>;
 
   explicit HostMemory(PageStore* store = nullptr);
@@ -65,8 +65,8 @@ class HostMemory {
   bool is_readable(u64 address, u64 bytes) const {
     return unreadable_.empty() || !touches_unreadable(address, bytes);
   }
-  // For who has nothing to do behind a copy: where a device reads or writes these bytes, if that is
-  // known here and nothing of the memory is unreadable, or none of them watched; otherwise nullptr.
+  // Fast path for callers that only copy: the address of these bytes if it is already known here
+  // and no byte of the memory is unreadable (to read) or watched (to write); otherwise nullptr.
   const u8* to_read(u64 address, u64 bytes) const {
     return unreadable_.empty() ? at_hand(address, bytes) : nullptr;
   }
@@ -83,8 +83,8 @@ class HostMemory {
     const std::span<const u8> all(from);
     write(address, all.data(), all.size());
   }
-  // The bytes in place as far as they lie in one page: for those who compare or fill much.
-  // Writing through a span tells no watcher.
+  // Direct access to the bytes that lie in one page, to compare or fill many. Writes through a span
+  // do not notify watchers.
   std::span<const u8> view(u64 address, u64 bytes) const {
     if (const u8* in = at_hand(address, bytes)) [[likely]]
       return {in, bytes};
@@ -113,14 +113,14 @@ class HostMemory {
     u64 number = ~u64{0};
     Entry entry = 0;
   };
-  // Some bytes that all lie in a page that was found last; otherwise nullptr.
+  // The address of bytes that all lie in a recently found page; otherwise nullptr.
   u8* at_hand(u64 address, u64 bytes) const {
     const u64 number = address / kPageBytes, offset = address & kOffsetMask;
     const Known& known = known_[number % known_.size()];
     if (known.number != number || bytes - 1 >= kPageBytes - offset) return nullptr;
     return reinterpret_cast<u8*>(known.entry & ~kWatched) + offset;
   }
-  // Some of them may be.
+  // True if some of them may be watched.
   bool is_watched(u64 address, u64 bytes) const {
     return address < watched_to_ && watched_from_ < address + bytes;
   }
@@ -135,18 +135,18 @@ class HostMemory {
   void mark(Entry& entry, u64 address, Entry bits);
   void* new_page();
   Entry* new_leaf();
-  u8* page(u64 address);  // makes it
+  u8* page(u64 address);  // creates it
   bool stays_untouched(u64 address, const u8* bytes, u64 count);
   void tell(u64 address, u64 bytes);
   bool touches_unreadable(u64 address, u64 bytes) const;
 
   PageStore* const store_;
   std::vector<Entry*> leaves_;
-  std::vector<u64> entries_;               // numbers of those that are not 0
-  mutable std::array<Known, 32> known_{};  // pages found last
+  std::vector<u64> entries_;               // page numbers of entries other than 0
+  mutable std::array<Known, 32> known_{};  // recently found pages
   std::vector<Watch> watches_;
-  u64 watched_from_ = kBytes, watched_to_ = 0;   // all that was ever watched lies between
-  std::vector<std::pair<u64, u64>> unreadable_;  // from, up to
+  u64 watched_from_ = kBytes, watched_to_ = 0;   // contains every range that was ever watched
+  std::vector<std::pair<u64, u64>> unreadable_;  // from, end
   u32 next_watch_ = 0;
   u64 pages_ = 0;
 };

@@ -6,7 +6,8 @@
 #include "tlm/host_memory/host_memory.h"
 
 namespace hca::tlm_ {
-// What an HCA reaches at addresses beyond the host memory. False: the bytes cannot be moved.
+// The memory that an HCA reaches at addresses beyond the host memory. False: the bytes cannot be
+// moved.
 class MemoryBeyond {
  public:
   virtual ~MemoryBeyond() = default;
@@ -14,10 +15,10 @@ class MemoryBeyond {
   virtual bool write(u64 address, const u8* from, u64 bytes) = 0;
 };
 
-// The TLM side of a host memory: moves the bytes of a DMA at once and adds no delay, since the HCA
-// calls in the cycle in which its request reaches memory. What reaches beyond the memory gets
-// TLM_ADDRESS_ERROR_RESPONSE, what cannot be read TLM_GENERIC_ERROR_RESPONSE. Several HCAs may
-// share one.
+// The TLM side of a host memory: moves the bytes of a DMA at once and adds no delay, because the
+// HCA calls in the cycle in which its request reaches memory. A request beyond the memory gets
+// TLM_ADDRESS_ERROR_RESPONSE, an unreadable one TLM_GENERIC_ERROR_RESPONSE. Several HCAs may share
+// one target.
 class MemoryTarget : public sc_core::sc_module {
   void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
 
@@ -26,7 +27,7 @@ class MemoryTarget : public sc_core::sc_module {
 
   MemoryTarget(sc_core::sc_module_name name, HostMemory& memory);
   u64 transactions() const { return transactions_; }
-  MemoryBeyond* beyond = nullptr;  // none: what reaches beyond the memory is an error
+  MemoryBeyond* beyond = nullptr;  // nullptr: addresses beyond the memory are errors
 
  private:
   unsigned transport_dbg(tlm::tlm_generic_payload& payload);

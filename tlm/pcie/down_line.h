@@ -6,10 +6,10 @@
 #include "tlm/pcie/tlp_line.h"
 
 namespace hca::tlm_ {
-// The line downstream. Completions take it in the order in which they are worked out, some time
-// ahead. An MMIO write comes in between: it waits for none of them, and takes the time that they
-// leave free from its cycle on; what does not fit there delays those that are worked out behind it.
-// So the line never carries more than it can, and what is known already stays.
+// The line downstream. The times of completions are computed in order and ahead of time. An MMIO
+// write is inserted: it does not wait for them but uses the free time between them from its cycle
+// on; the part that does not fit delays completions computed later. So the line never carries more
+// than its rate, and times already computed do not change.
 class DownLine : public TlpLine {
  public:
   using TlpLine::TlpLine;
@@ -18,8 +18,8 @@ class DownLine : public TlpLine {
     return TlpLine::send(at, bytes);
   }
   Cycle send(Cycle at, u64 bytes) { return send(at, span_of(bytes)); }
-  // A completion that may start in cycle `at`, in the first gap that holds it: when all of it has
-  // left. 0: there is none.
+  // Places a completion that may start in cycle `at` in the first gap that holds it; returns when
+  // all of it has left. 0: no gap holds it.
   Cycle fit(Cycle at, u64 bytes) {
     const Cycle takes = rate().cycles_for(bytes);
     forget_until(0);
@@ -29,7 +29,7 @@ class DownLine : public TlpLine {
       if (to > g.to || g.bytes < bytes) continue;
       g.bytes -= bytes;
       if (from == g.from) return g.from = to;
-      // In two: what is in front of it, and behind it.
+      // Splits the gap: the parts before and after the completion.
       if (end_ - first_ == kGaps) {
         g.to = from;
         return to;
@@ -58,20 +58,20 @@ class DownLine : public TlpLine {
   }
 
  private:
-  // Free between completions, and what of it no MMIO write has.
+  // Free time between completions, and the part of it that no MMIO write uses.
   struct Gap {
     Cycle from = 0, to = 0;
     u64 bytes = 0;
   };
   static constexpr u64 kUnknown = ~u64{0};
-  static constexpr u32 kGaps = 64;  // the last ones: what is older is lost to MMIO writes
+  static constexpr u32 kGaps = 64;  // the latest ones; older gaps are lost to MMIO writes
   Gap& gap(u32 i) { return gaps_[i % kGaps]; }
-  // What is over, and what others have taken the place of.
+  // Removes gaps that are over or replaced.
   void forget_until(Cycle at) {
     if (end_ - first_ > kGaps) first_ = end_ - kGaps;
     while (first_ != end_ && gap(first_).to <= at) ++first_;
   }
-  // What it holds is worked out when it is needed: most gaps pass without.
+  // The free part is computed on demand: most gaps expire unused.
   Gap& known(u32 i) {
     Gap& g = gap(i);
     if (g.bytes == kUnknown) g.bytes = rate().bytes_in(g.to - g.from);

@@ -9,14 +9,14 @@
 #include "model/engine/cycle.h"
 
 namespace hca::tlm_ {
-// Flow-control credits of one type as the sender has them: so many, each taken until a known cycle.
-// No event: who takes some learns from when on all of them are his.
+// The sender's flow-control credits of one type: a fixed number, each taken until a known cycle. No
+// events: take() returns the cycle from which all requested credits are available.
 class PcieCredits {
  public:
   explicit PcieCredits(u32 all) : all_(all), free_(all) {}
-  u32 all() const { return all_; }  // 0: endless
-  // The first cycle in which `n` are there, 0: they were never gone. At most all() of them; TLPs
-  // ask in the order in which they leave.
+  u32 all() const { return all_; }  // 0: unlimited
+  // The first cycle in which `n` credits are available; 0: they were never taken. `n` is at most
+  // all(); TLPs call in the order in which they leave.
   engine::Cycle take(u32 n) {
     engine::Cycle at = 0;
     if (!all_) return at;
@@ -27,7 +27,7 @@ class PcieCredits {
     free_ -= n;
     return at;
   }
-  // `n` of those taken are back in cycle `at`.
+  // `n` of the taken credits return in cycle `at`.
   void give(engine::Cycle at, u32 n) {
     if (all_) back_.emplace(at, n);
   }
@@ -35,10 +35,10 @@ class PcieCredits {
  private:
   using Back = std::pair<engine::Cycle, u32>;
   u32 all_, free_;
-  std::priority_queue<Back, std::vector<Back>, std::greater<>> back_;  // the soonest first
+  std::priority_queue<Back, std::vector<Back>, std::greater<>> back_;  // earliest first
 };
 
-// Those of one kind of TLP: one for its header, one for each 16 bytes of its payload.
+// The credits of one kind of TLP: one for its header, one for each 16 bytes of payload.
 struct PcieCreditPair {
   PcieCredits headers, data;
   static constexpr u32 kBytes = 16;

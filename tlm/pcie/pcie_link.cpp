@@ -99,9 +99,9 @@ PcieLink::PcieLink(const PcieConfig& config, u64 hertz, u64 seed)
   return read_part(at, bytes);
 }
 
-// Tags that are free and lines that carry nothing else let a read go as it would alone. The answer
-// to a part of mrrs bytes is no shorter than a request, in whole cycles too, so that answers follow
-// each other without a gap, as requests do.
+// With free tags and idle lines a read has the times of a lone one. The answer to a part of mrrs
+// bytes is at least as long as a request, also in whole cycles, so answers follow each other
+// without a gap, as requests do.
 [[gnu::hot, gnu::noinline]] blocks::ReadTiming PcieLink::read_parts(Cycle at, u32 bytes) {
   Burst& burst = bursts_[(bytes >> 6 ^ bytes >> 9) % bursts_.size()];
   if (burst.bytes != bytes) [[unlikely]]
@@ -147,8 +147,8 @@ blocks::ReadTiming PcieLink::read_part(Cycle at, u32 bytes) {
     timing.first = timing.last = tag;
     return timing;
   }
-  // The completions of a part follow each other without a gap: behind the first they are one run
-  // of bytes.
+  // The completions of a part follow each other without a gap: after the first they are one run of
+  // bytes.
   if (bytes == config_.mrrs) [[likely]] {
     timing.first = down_.send(answered, full_first_) + latency_;
     tag = timing.last = down_.send(answered, full_others_) + latency_;
@@ -196,7 +196,7 @@ Cycle& PcieLink::take_tag() {
   return tag;
 }
 
-// For so many parts, each of which ends so long behind `from`.
+// For this many parts, with these ends relative to `from`.
 inline void PcieLink::take_tags(const std::vector<Cycle>& ends, Cycle from) {
   if (next_tag_ + ends.size() >= tag_free_from_.size()) [[unlikely]] {
     for (const Cycle end : ends) take_tag() = from + end;
@@ -207,7 +207,7 @@ inline void PcieLink::take_tags(const std::vector<Cycle>& ends, Cycle from) {
   next_tag_ += ends.size();
 }
 
-// Tags come back in the order in which they are taken: the last one needed tells.
+// Tags return in the order in which they are taken: check the last one needed.
 inline bool PcieLink::tags_are_free(std::size_t parts, Cycle at) const {
   const std::size_t all = tag_free_from_.size(), last = next_tag_ + parts - 1;
   return parts <= all && tag_free_from_[last < all ? last : last - all] <= at;
@@ -220,7 +220,7 @@ u64 PcieLink::answer_of(u32 part) const {
   return part + headers * config_.completion_header;
 }
 
-// Of the first of them.
+// The first completion of a part.
 u64 PcieLink::first_answer_of(u32 part) const {
   return std::min(part, pieces_of(part).first) + u64{config_.completion_header};
 }
@@ -252,7 +252,7 @@ u64 PcieLink::first_answer_of(u32 part) const {
             .last = rate.span_of(tail + header)};
 }
 
-// Of all TLPs but the first the one that, with those behind it, ends last.
+// Among all TLPs except the first, the one that, with its successors, ends last.
 [[gnu::noinline]] void PcieLink::learn_spread(Train::Spread& spread, Cycle takes) const {
   spread = {takes, train_.at_hand(last_beat(config_.mps), takes), {}};
   Cycle whole = train_.last.whole;

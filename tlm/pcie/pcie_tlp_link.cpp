@@ -36,7 +36,7 @@ u32 PcieTlpLink::count(PciePart part) const {
   return count_of_wires(part);
 }
 
-// The bytes in front of the next boundary; `most` divides the 4 KiB that no request crosses.
+// The bytes before the next boundary; `most` divides the 4 KiB that no request crosses.
 u32 PcieTlpLink::piece_of(u64 address, u32 bytes, u32 most) const {
   const u32 off = config_.split == PcieSplit::BySize ? 0 : u32(address % most);
   return std::min(bytes, most - off);

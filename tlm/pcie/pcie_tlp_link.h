@@ -6,21 +6,19 @@
 #include "tlm/pcie/root_complex.h"
 
 namespace hca::tlm_ {
-// The same link TLP by TLP: for what is different from one TLP of a request to the next. With none
-// of it the times are those of PcieLink, which counts whole requests.
-//  - A TLP leaves when its receiver has the credits for it: one for the header, one for each 16
-//    bytes of payload. They are taken as it starts; they are on their way back credit_latency after
-//    it has left the receiver's buffer, and back `latency` later. A write leaves the buffer of the
-//    root complex when it is in memory, a read when it goes on to memory, what the HCA receives at
-//    once.
-//  - What waits for credits holds up all of its line behind it, but a read: like one that waits for
-//    its tag it holds up reads alone.
-//  - completion_order: by_memory. The time that memory takes is drawn for each TLP of a read. Its
-//    completions take the line as early as it is free between those that are on their way, whose
-//    times stay: a line in use for more than half of the time makes them wait longer than one that
-//    serves in the order of arrival (16 tags of 512 B, 57 % of gen 3 x16: 70.8 of 76 Gb/s). A tag
-//    is free with the last completion of its read, whatever those before it wait for. The HCA hands
-//    on what it read in the order of its requests.
+// The same link TLP by TLP, for mechanisms that differ between the TLPs of a request. Without them
+// the times are those of PcieLink, which counts whole requests.
+//  - Credits: a TLP leaves when its receiver has one credit for its header and one for each 16
+//    bytes of payload. They are taken when it starts. They are sent back credit_latency after it
+//    has left the receiver's buffer, and arrive `latency` later. A write leaves the buffer of the
+//    root complex when it is in memory, a read when it goes on to memory, a TLP to the HCA at once.
+//  - A TLP that waits for credits blocks all later ones of its line. Exception: a waiting read,
+//    like one that waits for its tag, blocks only reads.
+//  - completion_order: by_memory. The memory latency is drawn for each TLP of a read. Its
+//    completions use the earliest free time on the line between those in flight, whose times stay.
+//    Above half load this makes them wait longer than service in order of arrival (16 tags of 512
+//    B, 57 % of gen 3 x16: 70.8 of 76 Gb/s). A tag is free with the last completion of its read,
+//    independent of earlier reads. The HCA passes the data on in the order of its requests.
 //  - split: by_address cuts a write where an address is a multiple of MPS, a read where one is a
 //    multiple of MRRS, both at 4 KiB; the first completion ends at a multiple of its size.
 class PcieTlpLink : public PcieLink {
@@ -37,11 +35,11 @@ class PcieTlpLink : public PcieLink {
   const RootCounters* root_counters() const override { return &root_.counters(); }
 
  private:
-  // The pools of a kind of TLP, with their parts.
+  // The credit pools of a kind of TLP, with their parts.
   struct Credits : PcieCreditPair {
     PciePart of_headers, of_data;
   };
-  // What asks for data and waits for them.
+  // A request that waits for its data.
   struct Asked {
     u64 address = 0;
     u32 bytes = 0;
@@ -64,9 +62,9 @@ class PcieTlpLink : public PcieLink {
   RootComplex root_;
 };
 
-// Whether a link with these knobs has anything that PcieLink does not count.
+// True if these knobs need a mechanism that PcieLink does not count.
 bool needs_tlps(const PcieConfig& config);
-// The link that these knobs ask for; `metered`: one that can tell what it does.
+// Creates the link for these knobs; `metered`: it reports its use.
 std::unique_ptr<PcieLink> make_pcie_link(const PcieConfig& config, u64 hertz, u64 seed = 0,
                                          bool metered = false);
 }  // namespace hca::tlm_

@@ -60,7 +60,7 @@ Cycle RootComplex::write_goes_on(Cycle at, u64 address, u32 bytes) {
   return last_write_ = std::max(own, last_write_);
 }
 
-// When memory begins with so many bytes, and when it has moved them.
+// When memory begins with this many bytes; `end`: when it has moved them.
 Cycle RootComplex::memory_turn(Cycle at, u64 bytes, Cycle& end) {
   end = at;
   if (!config_.memory_rate || !bytes) return at;

@@ -17,49 +17,50 @@ enum class FaultAction : u8 { None, Drop, Duplicate, Reorder, Delay, Corrupt, Ma
 inline constexpr std::array<std::string_view, 7> kFaultNames{
     "none", "drop", "duplicate", "reorder", "delay", "corrupt", "mark_ecn"};
 
-// One line of a script. Frames match by direction, DestQP and PSN as far as these are given; then
-// either the n-th match gets the action, or each with a probability.
+// One line of a script. Frames match by direction, DestQP and PSN if these are given. Then either
+// the n-th match gets the action, or each match with a probability.
 struct FaultRule {
   FaultAction action = FaultAction::Drop;
-  u8 direction = 0;  // the end that sends: 0 or 1
+  u8 direction = 0;  // the sending end: 0 or 1
   std::optional<u32> qpn, psn;
-  u64 occurrence = 1;   // counts matches from 1; 0: by probability
+  u64 occurrence = 1;   // counts matches from 1; 0: use the probability
   u64 per_million = 0;  // probability
   u64 delay = 0;        // ps, of FaultAction::Delay
-  u32 number = 0;       // its place in the list that it comes from
+  u32 number = 0;       // its place in the original list
 };
 
-// What was done to which frame: the report of a run, from which it can be repeated.
+// An action and its frame: the report of a run, from which the run can be repeated.
 struct FaultRecord {
   u64 picoseconds;
   FaultAction action;
   u8 direction;
   u32 qpn, psn;
-  u64 occurrence;  // of this DestQP and PSN in this direction, from 1; 0: a frame without a BTH
+  u64 occurrence;  // of this DestQP and PSN in this direction, from 1; 0: the frame has no BTH
   u64 delay;       // ps
 };
 std::string to_string(const FaultRecord& record);
 
-// How often a rule matched a frame, and how often it was what happened to it.
+// The number of frames that a rule matched, and of those that it acted on.
 struct FaultUse {
   u32 number;
   u64 matches, done;
 };
 
-// Decides for each frame, in the order in which they enter the wire. Same seed and frames: same
-// faults; each rule has its own random numbers, so that a rule more changes nothing for the others.
+// Decides for each frame, in the order in which frames enter the wire. The same seed and frames
+// give the same faults. Each rule has its own random numbers, so an additional rule changes nothing
+// for the others.
 class FaultScript {
  public:
   FaultScript() = default;
   FaultScript(std::vector<FaultRule> rules, proto::LinkLayer link, u64 seed);
 
   bool is_empty() const { return rules_.empty(); }
-  // While frames pass: behind those that are there, with random numbers of its own.
+  // Adds a rule at the end while frames pass, with its own random numbers.
   void add(const FaultRule& rule);
-  // All rules go; what was done stays in records().
+  // Removes all rules; past actions stay in records().
   void clear();
   proto::LinkLayer link() const { return link_; }
-  // The first rule that fires wins; nullptr: none does. Frames without a BTH match only rules
+  // Returns the first rule that fires; nullptr: none does. Frames without a BTH match only rules
   // without QPN and PSN.
   const FaultRule* decide(u8 direction, std::span<const u8> frame, u64 picoseconds);
   const std::vector<FaultRecord>& records() const { return records_; }
@@ -77,8 +78,8 @@ class FaultScript {
     return u64{direction} << 48 | u64{qpn} << 24 | psn;
   }
   std::vector<State> rules_;
-  // Rules with QPN and PSN by these, the others one by one: a script may have very many of the
-  // first kind. Indices of rules_.
+  // Rules with QPN and PSN are indexed by them, because a script may have very many; the others are
+  // checked one by one. Values are indices into rules_.
   std::unordered_multimap<u64, u32> exact_;
   std::vector<u32> wide_;
   std::unordered_map<u64, u64> seen_;  // frames by direction, QPN and PSN
@@ -87,9 +88,9 @@ class FaultScript {
   std::vector<FaultRecord> records_;
 };
 
-// Flips one bit that the ICRC covers, or of the ICRC itself; without a BTH, any bit.
+// Flips one bit that the ICRC covers, or of the ICRC itself; in a frame without a BTH, any bit.
 void corrupt_frame(std::span<u8> frame, proto::LinkLayer link, engine::Random& random);
-// Congestion experienced: the ECN bits of IPv4 (with its checksum) or IPv6, natively FECN of the
-// BTH. False, and nothing changed, where the frame has neither.
+// Marks Congestion Experienced: the ECN bits of IPv4 (with its checksum) or IPv6; in native frames
+// FECN of the BTH. Returns false, and changes nothing, if the frame has neither.
 bool mark_congestion(std::span<u8> frame, proto::LinkLayer link);
 }  // namespace hca::tlm_

@@ -14,21 +14,23 @@
 #include "tlm/wire/wire_config.h"
 
 namespace hca::tlm_ {
-// A full duplex cable between two wire sockets. A frame comes as a generic payload whose delay says
-// when its first bit enters; it leaves as the same payload, later by the latency. Faults of the
-// script act on copies, so the sender's buffer stays as it was. A reordered frame follows the next
-// one of its direction, if one comes, a delayed one comes beside whatever is on the wire then;
-// behind a duplicate all later frames move back as far as they must. Without FEC a frame of b bits
-// has a bit error with the probability b in 10^bit_errors, by a seed, and nobody sees it any more.
-// A cable that breaks for a while loses what enters it meanwhile; what its ends make of it is
-// theirs (Hca::change_cable). Frames of the link's flow control are spared by all of this.
+// A full duplex cable between two wire sockets. A frame arrives as a generic payload whose delay
+// gives the entry of its first bit; it leaves as the same payload, later by the latency. Faults of
+// the script act on copies, so the sender's buffer does not change.
+//  - A reordered frame follows the next one of its direction, if there is one. A delayed frame may
+//    overlap others on the wire. After a duplicate all later frames are delayed as far as needed.
+//  - Without FEC a frame of b bits has a bit error with the probability b in 10^bit_errors, by a
+//    seed, and is lost.
+//  - A cable that breaks for a while loses the frames that enter meanwhile; the ends react by
+//    themselves (Hca::change_cable).
+// None of this affects flow control frames of the link.
 class Wire : public sc_core::sc_module {
   void b_transport(int sender, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
 
  public:
   static constexpr unsigned kEnds = 2;
-  // Each frame that leaves the wire, with its sender and the time of its first bit at the receiver;
-  // or each that enters it, with that time.
+  // Called for each frame that leaves the wire, with its sender and the time of its first bit at
+  // the receiver; or for each that enters it, with that time.
   using Tap = std::function<void(u8 sender, sc_core::sc_time at, std::span<const u8> frame)>;
 
   DirectTargetSocketTagged<Wire, &Wire::b_transport> from_a{"from_a"}, from_b{"from_b"};
@@ -36,7 +38,7 @@ class Wire : public sc_core::sc_module {
 
   Wire(sc_core::sc_module_name name, const WireConfig& config, FaultScript faults = {},
        u64 seed = 0);
-  // Taps hear of a frame in the order of their adding; a tap is removed by its number.
+  // Taps are called in the order in which they were added; a tap is removed by its number.
   unsigned add_tap(Tap tap) {
     taps_.push_back({next_tap_, std::move(tap)});
     return next_tap_++;
@@ -44,15 +46,15 @@ class Wire : public sc_core::sc_module {
   void remove_tap(unsigned number) {
     std::erase_if(taps_, [&](const auto& tap) { return tap.first == number; });
   }
-  // Of what enters the wire, lost or not; it stays as long as the wire.
+  // Called for frames that enter the wire, lost or not; it cannot be removed.
   void add_entry_tap(Tap tap) {
     entry_taps_.push_back(std::move(tap));
     look();
   }
   const FaultScript& faults() const { return faults_; }
-  // Those since the last call, for a run without end.
+  // The records since the last call, for a run without end.
   std::vector<FaultRecord> take_fault_records() { return faults_.take_records(); }
-  // From outside of the simulation: what frames meet that enter from now on.
+  // Called from outside the simulation: faults for frames that enter from now on.
   void add_fault(const FaultRule& rule) {
     faults_.add(rule);
     look();
@@ -61,22 +63,22 @@ class Wire : public sc_core::sc_module {
     faults_.clear();
     look();
   }
-  // Lets a reordered frame that no other has followed arrive, by `delay` later than now; false:
-  // none waits. From outside of the simulation, while nothing is under way.
+  // Delivers a reordered frame that no other frame has followed, `delay` from now; false: none
+  // waits. Call it from outside the simulation, while nothing is in flight.
   bool release_held(const sc_core::sc_time& delay);
   u64 frames(u8 sender) const { return ends_[sender].frames; }
   // Frames with bit errors.
   u64 damaged(u8 sender) const { return ends_[sender].damaged; }
-  // The cable is broken or was.
+  // True if the cable is broken, or was.
   bool has_broken() const;
   // Frames that entered while the cable was broken.
   u64 lost(u8 sender) const { return ends_[sender].lost; }
 
  private:
   struct End {
-    BlockingTransport* to = nullptr;  // what its frames go to, from end_of_elaboration() on
+    BlockingTransport* to = nullptr;  // receiver of its frames, from end_of_elaboration() on
     u64 frames = 0;
-    bool moved = false;          // a fault moved frames: they come no earlier than
+    bool moved = false;          // a fault moved frames: the next arrives no earlier than
     sc_core::sc_time free_from;  // at the far end
     u64 damaged = 0, lost = 0;
     std::vector<u8> held;  // waits for the next frame
@@ -92,27 +94,27 @@ class Wire : public sc_core::sc_module {
     ends_[0].to = shortest_way(to_b.operator->());
     ends_[1].to = shortest_way(to_a.operator->());
   }
-  // From now on until the first bit is at the far end, not before the last frame moved by a fault.
+  // From now until the first bit reaches the far end, not before the last frame moved by a fault.
   sc_core::sc_time arrival(u8 sender, sc_core::sc_time delay, u64 bytes);
   sc_core::sc_time arrival_behind(u8 sender, sc_core::sc_time delay, u64 bytes);
   sc_core::sc_time time_of(u64 bytes) const;
   bool is_damaged(u8 sender, u64 bytes);
-  void look();  // at what enters, or not
-  // What enters is told and may be hit; true: it goes no further from here.
+  void look();  // inspects entering frames, or not
+  // Reports an entering frame, which may be hit by a fault; true: it goes no further.
   bool enters(u8 sender, tlm::tlm_generic_payload& payload, sc_core::sc_time delay);
 
-  // Side by side what each frame needs.
+  // Members that each frame needs lie side by side.
   sc_core::sc_time latency_;
-  bool looks_ = false;    // may_hit_, or a tap of what enters
+  bool looks_ = false;    // may_hit_, or there is a tap of entering frames
   bool may_hit_ = false;  // faults, bit errors or a break
   std::vector<std::pair<unsigned, Tap>> taps_;
   std::array<End, kEnds> ends_;
 
   WireConfig config_;
   FaultScript faults_;
-  // Of damage and of bit errors, by sender: chips run in no order.
+  // For damage and for bit errors, by sender: the execution order of the chips is not fixed.
   std::array<engine::Random, kEnds> random_, errors_;
-  u64 error_bits_ = 0;  // of which one is wrong; 0: none
+  u64 error_bits_ = 0;  // one bit error in this many bits; 0: none
   std::vector<Tap> entry_taps_;
   unsigned next_tap_ = 0;
 };

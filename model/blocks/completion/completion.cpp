@@ -95,7 +95,7 @@ void Completion::ring(const CqDoorbell& bell) {
   notify(bell.cqn);
 }
 
-// The room is the stand-in's, the arming not.
+// The stand-in computes the room, but not the arming.
 [[gnu::cold]] void Completion::ring_by(const CqDoorbell& bell) {
   device::EventRing* cq = cqs_.find(bell.cqn);
   if (!cq) return;

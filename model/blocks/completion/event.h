@@ -15,12 +15,12 @@ struct EventCounters {
   u64 eqes = 0, lost = 0, messages = 0;
 };
 
-// Writes EQEs into their rings and the messages of interrupt vectors behind them; owns the EQs'
-// producers and their arming.
+// Writes EQEs into their rings and then the messages of interrupt vectors; owns the producers of
+// EQs and their arming.
 //
-// Contract: an event seen in cycle n asks for its DMA write in n + latency; one each `interval`
-// cycles. A message asks one cycle after the EQE that causes it, latency cycles after the doorbell,
-// or latency + 1 after a mask is lifted; no EQE goes in front of it.
+// Contract: an event seen in cycle n requests its DMA write in n + latency; one each `interval`
+// cycles. A message requests its write one cycle after its EQE, latency cycles after its doorbell,
+// or latency + 1 cycles after its mask is lifted; no EQE bypasses it.
 class Event : public engine::Block {
  public:
   static constexpr u32 kBuffers = 16;
@@ -34,7 +34,7 @@ class Event : public engine::Block {
         eqs_(contexts),
         vectors_(contexts) {}
 
-  std::array<EventLink, 2> events_in{EventLink{4}, EventLink{4}};  // completion, command
+  std::array<EventLink, 2> events_in{EventLink{4}, EventLink{4}};  // from completion, command
   EqBellLink bells_in{4};
   engine::Budget buffers;
   Outputs outputs;
@@ -62,7 +62,7 @@ class Event : public engine::Block {
   const device::Vectors vectors_;
   std::array<std::array<u8, proto::kEqeBytes>, kBuffers> eqes_{};
   u32 used_ = 0;
-  Ring<u16> messages_;  // vectors
+  Ring<u16> messages_;  // vectors whose messages are due
   Cycle next_ = 0;
 };
 }  // namespace hca::blocks

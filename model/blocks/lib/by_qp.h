@@ -7,7 +7,7 @@
 #include "model/proto/types.h"
 
 namespace hca::blocks {
-// What a block keeps for each queue pair: made when it is first asked for, never moved.
+// A block's state for each queue pair: created on first access, never moved.
 template <class T>
 class ByQp {
  public:

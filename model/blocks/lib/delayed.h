@@ -5,7 +5,8 @@
 namespace hca::blocks {
 using engine::Cycle;
 
-// A count that one block keeps and another reads: what is added in cycle n is seen from n + 1 on.
+// A count that one block writes and another reads: an increment in cycle n is visible from n + 1
+// on.
 class Delayed {
  public:
   void add(Cycle now) {

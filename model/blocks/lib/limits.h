@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much a chip has at most of what its knobs count.
+// Upper limits of what the knobs of a chip configure.
 #pragma once
 #include <array>
 
@@ -10,6 +10,6 @@ inline constexpr unsigned kMaxPorts = 2;
 template <class T>
 using PerPort = std::array<T, kMaxPorts>;
 
-inline constexpr unsigned kLanes = proto::kPriorities;  // virtual lanes with data, or priorities
-inline constexpr u32 kMostTurns = 256, kMostPackets = 256;  // in flight, of a port the packets
+inline constexpr unsigned kLanes = proto::kPriorities;      // data virtual lanes, or priorities
+inline constexpr u32 kMostTurns = 256, kMostPackets = 256;  // in flight; packets per port
 }  // namespace hca::blocks

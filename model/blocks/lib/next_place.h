@@ -5,8 +5,8 @@
 #include "model/proto/types.h"
 
 namespace hca::blocks {
-// Of the places whose bits are set, one at least, the one that comes next behind `place` in
-// rotation: those behind it, those in front of it, itself.
+// Round-robin choice: the first set bit of `set` after `place`, wrapping around to `place` itself.
+// At least one bit is set.
 constexpr unsigned next_place(u32 set, unsigned place) {
   const u32 behind = set & ~((2u << place) - 1);
   return unsigned(std::countr_zero(behind ? behind : set));

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a chip has once for each of its ports. Inside of the model ports count from 0, for software
-// from 1.
+// Per-port arrays of a chip. Ports count from 0 inside the model, from 1 for software.
 #pragma once
 #include <array>
 #include <string>
@@ -13,7 +12,7 @@
 namespace hca::blocks {
 inline unsigned port_of(const proto::QpConfig& qp) { return qp.port - 1u; }
 
-// The name of a port's block: of a chip with one port without its number.
+// The name of a port's block. A chip with one port omits the number.
 inline std::string port_block_name(unsigned ports, unsigned port, std::string_view block) {
   if (ports == 1) return std::string(block);
   const std::string number = "port" + std::to_string(port + 1);
@@ -21,8 +20,8 @@ inline std::string port_block_name(unsigned ports, unsigned port, std::string_vi
   return number + "_" + std::string(block);
 }
 
-// Calls serve(i) for the ports, from the one whose turn it is on, until one says that it was
-// served; the one behind it is the next. True: one was.
+// Calls serve(i) for the ports in round-robin order until one returns true; the next port then
+// comes first. Returns true if a port was served.
 template <class Serve>
 bool serve_in_turn(unsigned ports, unsigned& turn, Serve&& serve) {
   for (unsigned asked = 0; asked < ports; ++asked) {
@@ -34,13 +33,13 @@ bool serve_in_turn(unsigned ports, unsigned& turn, Serve&& serve) {
   return false;
 }
 
-// Links of the same kind into one block, one from each port: where several have an item, the ports
-// take turns.
+// Links of the same kind into one block, one from each port. If several have an item, the ports
+// alternate.
 template <class L>
 class PortLinks {
  public:
   explicit PortLinks(unsigned depth) : links_{L{depth}, L{depth}} { static_assert(kMaxPorts == 2); }
-  // The link of one port more.
+  // Adds the link of the next port.
   L& add() { return links_[count_++]; }
   L& operator[](unsigned port) { return links_[port]; }
   unsigned count() const { return count_; }
@@ -50,13 +49,13 @@ class PortLinks {
   bool empty() const { return links_[0].empty() && links_[1].empty(); }
 
   bool can_pop() const { return links_[0].can_pop() || (count_ > 1 && links_[1].can_pop()); }
-  // The link whose turn it is; its item is the next, if there is one at all.
+  // The link whose turn it is. Its item is the next one, if any link has an item.
   L& next() {
     if (count_ > 1) [[unlikely]]
       return pick();
     return links_[0];
   }
-  // An item of `link` was popped: the other port is next, from the next cycle on.
+  // Call when an item of `link` was popped: from the next cycle on the other port comes first.
   void pass_turn(const L& link, engine::Cycle now) {
     if (count_ > 1) [[unlikely]]
       turn_to_other(link, now);

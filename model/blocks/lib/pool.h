@@ -5,7 +5,7 @@
 #include "model/proto/types.h"
 
 namespace hca::blocks {
-// Recycled objects; T has `T* next` and `Pool<T>* home`. An object goes back to the pool that made
+// Recycled objects; T has `T* next` and `Pool<T>* home`. An object returns to the pool that created
 // it.
 template <class T>
 class Pool {

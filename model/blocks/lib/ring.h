@@ -6,7 +6,7 @@
 #include "model/proto/types.h"
 
 namespace hca::blocks {
-// A FIFO that grows to what it once needed and then allocates no more.
+// A FIFO that grows to its largest fill so far and then allocates no more.
 template <class T>
 class Ring {
  public:
@@ -16,7 +16,7 @@ class Ring {
   const T& front() const { return slots_[head_ & mask_]; }
   T& at(u32 i) { return slots_[(head_ + i) & mask_]; }
   void push(T item) { add() = std::move(item); }
-  // A new last item, to be filled in place: it holds what an earlier one left.
+  // Appends an item to fill in place. It still holds the contents of an earlier item.
   T& add() {
     if (size() == capacity_) grow();
     return slots_[tail_++ & mask_];

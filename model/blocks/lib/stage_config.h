@@ -9,16 +9,16 @@ namespace hca::blocks {
 using engine::Cycle;
 using engine::kNever;
 
-// Every block leaves this event when an item passes its output: QPN and PSN (packets) or WQE index
-// (work requests).
+// Every block records this event when an item passes its output, with the QPN and the PSN (packets)
+// or the WQE index (work requests).
 enum class Step : u16 { Passed, Completed, Arrived, Received };
 inline constexpr std::array<std::string_view, 4> kStepNames{"passed", "completed", "arrived",
                                                             "received"};
 
 // The two knobs that every block has.
 struct StageKnobs {
-  Cycle latency = 1;   // cycles, from an item's arrival to its leaving
-  Cycle interval = 1;  // cycles, from item to item
+  Cycle latency = 1;   // cycles, from an item's arrival to its departure
+  Cycle interval = 1;  // cycles, from one item to the next
 };
 template <class Config>
 constexpr auto stage_rows(std::string_view latency, std::string_view interval) {

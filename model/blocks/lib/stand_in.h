@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Another implementation in the place of a unit: Verilated RTL, or a block of the user's own.
+// Another implementation that replaces a unit: Verilated RTL, or a user's block.
 //
-// It gets the same items as the unit between links (tick() of a PacketUnit or LookUpUnit) and does
-// the same to them. The time that this takes is what the knobs of the place say; who stands in
-// answers for that by itself, as the RTL does, whose cycles are counted.
+// It gets the same items as the unit between links (tick() of a PacketUnit or LookUpUnit) and must
+// transform them in the same way. Timing comes from the knobs of the replaced unit; a stand-in only
+// supplies the function. The RTL checks its own cycle count.
 #pragma once
 #include "model/blocks/lib/per_port.h"
 #include "model/blocks/port/icrc_unit.h"
@@ -21,9 +21,9 @@ class StandIn {
   virtual void process(Item& item) = 0;
 };
 
-// Who stands in, place by place; nullptr: nobody. None may go while the chip is there.
+// The stand-ins, place by place; nullptr: none. They must outlive the chip.
 struct PortStandIns {
-  StandIn<PacketizerItem>* packetizer = nullptr;  // of all packets that the port sends
+  StandIn<PacketizerItem>* packetizer = nullptr;  // for all packets that the port sends
   StandIn<IcrcItem>* icrc_out = nullptr;
   StandIn<IcrcItem>* icrc_in = nullptr;
   StandIn<RxParserItem>* rx_parser = nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why a queue pair stands still: what each block holds of it, and which of them should have acted.
-// For a person, when nothing moves any more.
+// Why a queue pair stands still: the state that each block holds of it, and the block that should
+// have acted. For diagnosis by a person after a hang.
 #pragma once
 #include <string>
 
@@ -19,16 +19,16 @@ struct RequesterHold {
   bool waits_data = false, waits_credits = false, waits_window = false;  // must_wait()
 };
 struct ResponderHold {      // responder_execute
-  u32 parked = 0, psn = 0;  // packets that wait for a receive WQE or an ATOMIC; that of the first
-  u32 wqe = 0;              // the receive WQE that the first of them needs
+  u32 parked = 0, psn = 0;  // packets waiting for a receive WQE or an ATOMIC; PSN of the first
+  u32 wqe = 0;              // the receive WQE that the first one needs
   bool waits_invalidate = false;               // they wait for an earlier SEND with Invalidate
-  bool waits_atomic = false, reading = false;  // reading: receive WQEs are on their way
+  bool waits_atomic = false, reading = false;  // reading: receive WQEs are being read
   bool has_answer = false, answer_waits = false, answer_listed = false;
-  bool answer_drains = false;  // a SEND with Invalidate, for the accesses judged before
+  bool answer_drains = false;  // a SEND with Invalidate waits for the accesses judged before it
   u32 answer_psn = 0;
 };
 
-// What holds the send queue up: the block that should act and why, a sentence; "" if it has nothing
+// Names the block that holds up the send queue and why, as a sentence; "" if the queue has nothing
 // to do or waits for the peer's answer. `rung`: the producer index of the last doorbell.
 std::string send_standstill(const proto::QpConfig& qp, const proto::SendState& s, u32 rung,
                             const SchedulerHold& scheduler, const RequesterHold& requester);

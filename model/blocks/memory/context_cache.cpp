@@ -18,7 +18,7 @@ u64 digest_of(const u8* bytes, u32 count) {
   for (u32 i = 0; i < count; i += 8) digest.add(load_be<8>(bytes + i));
   return digest.value();
 }
-// Without what stands behind it in its slot: of its bytes the whole 8s.
+// Digest of the WQE without the rest of its slot, in whole units of 8 bytes.
 u64 digest_of_wqe(std::span<const u8> bytes, u32 stride) {
   const u64 all = bytes_of_wqe(decode<SendWqe>(bytes.data()));
   return digest_of(bytes.data(), u32(std::min<u64>(all, stride)) & ~7u);
@@ -181,7 +181,7 @@ void ContextCache::fill(const Turn& turn) {
   }
 }
 
-// WQEs that are sent again. If one of them is gone, wqe_fetch reads all.
+// For WQEs that are sent again. If one of them was evicted, wqe_fetch reads all.
 void ContextCache::repeat(Turn& turn) {
   SetStore& store = caches_[unsigned(ContextKind::Wqe)].store;
   const u32 stride = contexts_.qps[turn.qpn].sq.stride();

@@ -13,8 +13,8 @@
 #include "model/engine/budget.h"
 
 namespace hca::blocks {
-// A look-up; `ticket` is the client's own. `turn`: its WQEs are taken from the WQE cache, if all
-// are there, or, with `fills`, put there.
+// A look-up. `ticket`: chosen by the client. `turn`: its WQEs are taken from the WQE cache if all
+// hit, or, with `fills`, inserted into it.
 struct ContextAsk {
   proto::ContextKind kind{};
   u64 number = 0;
@@ -25,21 +25,21 @@ struct ContextAsk {
 using ContextAskLink = engine::Link<ContextAsk, 8>;
 using ContextAnswerLink = engine::Link<u32, 8>;  // tickets
 
-// The caches of contexts, and their entries' ways to host memory and back. The states themselves
-// stay with their owners: here is which of them the chip holds, and what it costs when it does not.
+// The caches of contexts, with their traffic to and from host memory. The states themselves stay
+// with their owners: the caches only hold which of them are on chip, and the cost of a miss.
 //
-// Contract: of each client one look-up a cycle. One that hits in cycle n is answered in n + 1. One
-// that misses asks for its entry by DMA in n + 1 and is answered in the cycle behind the last of
-// its data; look-ups of the same entry meanwhile wait for it too. Before that the entry in whose
-// place it comes is written back, if its image differs from the one in host memory. A look-up for
-// which there is no room, all misses under way or all entries of its set coming, waits, and with it
-// those of its client behind it. Answers come in any order.
+// Contract: one look-up a cycle from each client. A hit in cycle n is answered in n + 1. A miss
+// requests its entry by DMA in n + 1 and is answered in the cycle after the last of its data;
+// look-ups of the same entry in between wait for it too. Before that, the evicted entry is written
+// back if its image differs from the one in host memory. A look-up without room (all misses in use,
+// or all entries of its set being read) waits, and so do the later ones of its client. Answers come
+// in any order.
 //
-// WQEs come in as they are fetched, a turn in one look-up, and are read again from their send queue
-// when the response of a READ or ATOMIC, or with wqe_cache.acks the completion of another message,
-// needs one that is gone.
+// WQEs are inserted as they are fetched, a turn in one look-up. They are read again from their send
+// queue when an evicted one is needed: by the response of a READ or ATOMIC, or, with
+// wqe_cache.acks, by the completion of another message.
 //
-// It ticks after the other blocks of a cycle: images are of states between two cycles.
+// It ticks after the other blocks of a cycle: images show the states between two cycles.
 class ContextCache : public engine::Block {
  public:
   struct Client {
@@ -49,28 +49,28 @@ class ContextCache : public engine::Block {
    private:
     friend ContextCache;
     Ring<u32> answers_;
-    Cycle waits_since_ = engine::kNever;  // the first look-up, for room
+    Cycle waits_since_ = engine::kNever;  // since when the first look-up has waited for room
   };
   struct Outputs {
     DmaLink* dma_out = nullptr;
   };
-  // `log_page`: of regions without a page list. Throws as check_caches().
+  // `log_page`: page size of regions without a page list. Throws like check_caches().
   ContextCache(const CacheConfigs& configs, u8 log_page, const device::Contexts& contexts);
 
   std::deque<Client> clients;
-  engine::Link<u32, 256> arrived_in;  // by dma: the entry of this miss is here
+  engine::Link<u32, 256> arrived_in;  // from dma: the entry of this miss has arrived
   Outputs outputs;
   engine::Waker dma;
   engine::Probe probe;
 
   bool holds_all(proto::ContextKind kind) const { return configs_[kind].holds_all(); }
-  // A message that is acknowledged needs its WQE.
+  // True: the completion of an acknowledged message needs its WQE.
   bool looks_up_acknowledged() const { return configs_.wqe.acks; }
   u8 log_page() const { return log_page_; }
   const CacheCounters& counters(proto::ContextKind kind) const {
     return *caches_[unsigned(kind)].counters;
   }
-  // Calls fn(counters) for each cache that does not hold all.
+  // Calls fn(counters) for each cache that does not hold all contexts.
   template <class Fn>
   void for_each_counters(Fn&& fn) const {
     using K = proto::ContextKind;
@@ -80,7 +80,7 @@ class ContextCache : public engine::Block {
     if (!holds_all(K::Mtt)) fn(counters_.mtt);
     if (!holds_all(K::Wqe)) fn(counters_.wqe);
   }
-  // Names the misses of each cache for those who watch. Behind `self`.
+  // Registers the budget of misses of each cache with the domain. Call after `self` is set.
   void connect_misses();
 
   void tick();
@@ -93,7 +93,7 @@ class ContextCache : public engine::Block {
   struct Miss {
     proto::ContextKind kind{};
     u64 number = 0;
-    u32 slot = 0, index = 0;  // index: of itself
+    u32 slot = 0, index = 0;  // index: its own
     u64 address = 0;
     u32 size = 0;  // bytes
     Cycle since = 0;
@@ -154,13 +154,13 @@ class ContextCache : public engine::Block {
   Ring<u32> free_misses_;
   Pool<Image> images_;
   struct Request {
-    Image* image = nullptr;  // goes back; or nullptr:
-    u32 miss = 0;            // its entry is read
+    Image* image = nullptr;  // to write back; nullptr: a read
+    u32 miss = 0;            // whose entry is read
     u64 address = 0;
     u32 bytes = 0;
   };
   Ring<Request> requests_;
-  // By address: digest of what was written back, and of the WQEs of READs and ATOMICs.
+  // By address: digest of the bytes written back, and of the WQEs of READs and ATOMICs.
   std::unordered_map<u64, u64> in_memory_;
   std::vector<std::array<u8, proto::kMaxSendWqeBytes>> wqes_;  // by slot
   u32 next_client_ = 0;

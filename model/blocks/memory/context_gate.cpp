@@ -82,7 +82,7 @@ void note_batch(const device::Contexts& contexts, ReceiveBatch* const& batch,
   }
 }
 
-// One that nobody waits for needs nothing: it is dropped.
+// A response without a waiting message needs nothing: it is dropped.
 void note_response(const device::Contexts& contexts, const Acknowledgement& response,
                    ContextGate<Acknowledgement>& gate) {
   const SendState& s = contexts.send_of(response.qpn);
@@ -97,10 +97,10 @@ void note_response(const device::Contexts& contexts, const Acknowledgement& resp
       break;
     }
   if (!gate.cache().looks_up_acknowledged() || !s.is_outstanding(response.psn)) return;
-  // Those in front of it are in the gate already, or were.
+  // The earlier ones are in the gate already, or were.
   u32& next = gate.acknowledged(response.qpn);
   if (next - s.completed > s.started - s.completed) next = s.completed;
-  // A NAK acknowledges what is in front of its PSN.
+  // A NAK acknowledges everything before its PSN.
   const u32 not_acked = syndrome_kind(response.syndrome) == SyndromeKind::Ack ? 0 : 1;
   for (; next != s.started; ++next) {
     const SentMessage& m = contexts.message(contexts.connection_of(response.qpn), next);

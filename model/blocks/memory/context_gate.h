@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where work waits for the contexts that it needs, in its order, in front of the block that does
-// it.
+// A queue in which work waits, in order, for its contexts before the block that uses them.
 #pragma once
 #include <algorithm>
 #include <vector>
@@ -11,13 +10,12 @@
 #include "model/engine/mailbox.h"
 
 namespace hca::blocks {
-inline constexpr u32 kGateItems = 32;  // that one gate looks up contexts for
+inline constexpr u32 kGateItems = 32;  // items of one gate with look-ups in progress
 
-// Looks up what each item needs and lets the items on in their order, each when all of it is on
-// chip. `note(item)` gives an item's needs by need(). A block of the domain calls move() in each
-// tick.
+// Looks up what each item needs. Items leave in order, each when all its contexts are on chip.
+// `note(item)` states an item's needs by need(). A block of the domain calls move() in each tick.
 //
-// Contract: one look-up a cycle; an item whose last look-up is answered in cycle n goes on in n.
+// Contract: one look-up a cycle; an item whose last look-up is answered in cycle n leaves in n.
 template <class Item>
 class ContextGate {
  public:
@@ -33,7 +31,7 @@ class ContextGate {
     w.open = 0;
     needs_.clear();
   }
-  // Of the item that entered last.
+  // Adds a need of the item that entered last.
   void need(proto::ContextKind kind, u64 number) {
     const ContextAsk ask{kind, number, first_ + waiting_.size() - 1};
     const auto same = [&](const ContextAsk& a) { return a.kind == kind && a.number == number; };
@@ -42,14 +40,14 @@ class ContextGate {
     asks_.push(ask);
     ++waiting_.at(waiting_.size() - 1).open;
   }
-  // Of the item that entered last, a turn: its WQEs in the WQE cache, once fetched or to send
-  // again.
+  // The item that entered last is a turn: its WQEs are needed in the WQE cache, after their fetch
+  // or to repeat them.
   void need_wqes(Turn* turn, bool fills) {
     if (cache_.holds_all(proto::ContextKind::Wqe)) return;
     asks_.push({proto::ContextKind::Wqe, 0, first_ + waiting_.size() - 1, turn, fills});
     ++waiting_.at(waiting_.size() - 1).open;
   }
-  // Of a queue pair: behind the WQEs whose acknowledgement was here.
+  // For a queue pair: index after the last WQE whose acknowledgement has passed this gate.
   u32& acknowledged(u32 qpn) {
     if (qpn >= acknowledged_.size()) acknowledged_.resize(qpn + 1);
     return acknowledged_[qpn];
@@ -60,7 +58,7 @@ class ContextGate {
     asks_out->push(asks_.pop());
     if (!asks_.empty()) asks_out->wake_when_free();
   }
-  // Asked in each tick.
+  // Call in each tick: true if the first item may leave.
   bool ready(Cycle now) {
     const bool is_ready = !waiting_.empty() && !waiting_.front().open;
     const bool held = !waiting_.empty() && !is_ready;
@@ -71,14 +69,14 @@ class ContextGate {
     ++first_;
     return waiting_.pop().item;
   }
-  // Cycles in which the first item has waited for a context.
+  // Cycles in which the first item waited for a context.
   const u64& waited() const { return waited_; }
   const ContextCache& cache() const { return cache_; }
 
  private:
   struct Waiting {
     Item item{};
-    u32 open = 0;  // look-ups that are not answered
+    u32 open = 0;  // unanswered look-ups
   };
   void hold(bool held, Cycle now) {
     if (!held) waited_ += now - held_since_;
@@ -91,7 +89,7 @@ class ContextGate {
   Ring<ContextAsk> asks_;
   std::vector<ContextAsk> needs_;
   std::vector<u32> acknowledged_;
-  u32 first_ = 0;  // ticket of the first that waits
+  u32 first_ = 0;  // ticket of the first waiting item
 };
 
 // A gate in the middle of a link.
@@ -103,7 +101,7 @@ class LinkGate : public engine::Block {
   LinkGate(const ContextCache& cache, const device::Contexts& contexts, Note note)
       : gate(cache), contexts_(contexts), note_(note) {}
 
-  L in, not_read_in;  // of turns there are both; the one that is seen first goes in
+  L in, not_read_in;  // turns use both; the one seen first enters
   L* out = nullptr;
   ContextGate<Item> gate;
 
@@ -129,8 +127,8 @@ class LinkGate : public engine::Block {
   const Note note_;
 };
 
-// A gate between the wire and the receiving half of a port. What waits here is in the buffer of the
-// port.
+// A gate between the wire and the receiving half of a port. Waiting packets occupy the buffer of
+// the port.
 class PacketGate : public engine::Block {
  public:
   PacketGate(const ContextCache& cache, const device::Contexts& contexts, unsigned port)
@@ -150,15 +148,15 @@ class PacketGate : public engine::Block {
   u32 left_ = 0;  // packets, counted
 };
 
-// What the WQEs of a turn need: their queue pair, and the memory that their SGEs name. They go into
-// the WQE cache.
+// States the needs of a fetched turn: its queue pair, and the memory that its SGEs name. Its WQEs
+// are inserted into the WQE cache.
 void note_turn(const device::Contexts& contexts, Turn* const& turn, ContextGate<Turn*>& gate);
-// The queue pair alone, whose send queue is to be read; to send again, the WQEs.
+// States the needs of a turn before its fetch: only the queue pair, or for a repetition the WQEs.
 void note_queue_pair(const device::Contexts& contexts, Turn* const& turn, ContextGate<Turn*>& gate);
 struct ReceiveBatch;
 void note_batch(const device::Contexts& contexts, ReceiveBatch* const& batch,
                 ContextGate<ReceiveBatch*>& gate);
-// The WQE of a READ or ATOMIC whose response this is, and those of the messages that it
+// States the needs of a response: the WQE of its READ or ATOMIC, and those of the messages that it
 // acknowledges.
 void note_response(const device::Contexts& contexts, const Acknowledgement& response,
                    ContextGate<Acknowledgement>& gate);
@@ -176,7 +174,7 @@ void need_memory(const device::Contexts& contexts, u32 key, u64 va, u64 bytes,
                          std::bit_width(proto::kPagesOfLine) - 1);
   const u64 first = (va - region->origin) >> log_line;
   const u64 last = (va - region->origin + bytes - 1) >> log_line;
-  // No more than the numbers that there are.
+  // Ends at the last existing number.
   for (u64 line = first; line <= std::min(last, first + (1u << proto::kLogLines) - 1); ++line)
     gate.need(proto::ContextKind::Mtt, proto::mtt_number(proto::key_index(key), line));
 }

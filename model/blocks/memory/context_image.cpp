@@ -9,7 +9,7 @@ namespace hca::blocks {
 using namespace proto;
 
 namespace {
-// Big-endian numbers one behind the other.
+// A sequence of big-endian numbers.
 class Image {
  public:
   explicit Image(std::span<u8> out) : at_(out.data()) {}

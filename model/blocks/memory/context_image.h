@@ -6,8 +6,8 @@
 #include "model/proto/interface/context_memory.h"
 
 namespace hca::blocks {
-// The bytes of an entry as they stand in host memory, row_of(kind).bytes of them. `log_page`: of
-// the pages of a region without a list. What does not exist is all zeros.
+// Writes the image of an entry in host memory, row_of(kind).bytes long. `log_page`: page size of a
+// region without a list. An entry that does not exist is all zeros.
 void write_image(const device::Contexts& contexts, proto::ContextKind kind, u64 number, u8 log_page,
                  std::span<u8> out);
 }  // namespace hca::blocks

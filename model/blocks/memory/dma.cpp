@@ -34,8 +34,8 @@ void Dma::serve_several() {
   start(several ? client_in_turn(ready) : unsigned(engine::lowest_bit(ready)));
 }
 
-// Posted writes first: a read of the same cycle sees them. No two of a kind reach memory in one
-// cycle; a tick that comes late does not let a read pass the writes in front of it.
+// Posted writes first: a read of the same cycle sees them. No two requests of a kind reach memory
+// in one cycle; a late tick does not let a read pass earlier writes.
 [[gnu::hot, gnu::noinline]] void Dma::reach_memory() {
   if (write_memory_ <= now()) finish_write();
   if (read_memory_ <= now() && read_memory_ < write_memory_) finish_read();
@@ -120,8 +120,8 @@ bool Dma::is_locked(const DmaRequest& r) const {
   wake_at(from);
 }
 
-// Of several that may leave: a client of the other kind than the last one, or the only kind that
-// there is, the first behind the one of that kind served last.
+// If several may leave: a client of the other kind than the last one, or of the only ready kind;
+// the first one after the client of that kind served last.
 unsigned Dma::client_in_turn(unsigned ready) const {
   unsigned writes = 0;
   for (unsigned m = ready; m; m &= m - 1)

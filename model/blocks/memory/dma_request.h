@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a block and `dma` have to do with each other.
+// The interface between a block and `dma`.
 #pragma once
 #include "model/blocks/memory/accesses.h"
 #include "model/engine/link.h"
@@ -8,15 +8,15 @@
 namespace hca::blocks {
 using engine::Cycle;
 
-// Who asks for host memory, in the order of the links below.
+// Clients of host memory, in the order of the links of `dma`.
 enum class DmaClient : u8 {
   Command,
   WqeFetch,
   Packetizer,
   ReceiveWqe,
   Payload,
-  ReadResponse,  // data of READs that the peer asked for
-  Atomic,        // values of ATOMICs that the peer asked for
+  ReadResponse,  // data of READs by the peer
+  Atomic,        // values of ATOMICs by the peer
   Response,      // data of our own READs and ATOMICs
   Completion,
   Event,
@@ -28,16 +28,16 @@ inline constexpr unsigned kDmaClients = unsigned(DmaClient::Count);
 struct DmaRequest {
   u64 address = 0;
   u8* buffer = nullptr;
-  u32 bytes = 0;  // a read may have 0: it only keeps its place in the order
+  u32 bytes = 0;  // 0 for a read that only keeps its place in the order
   bool write = false;
-  bool notify = false;  // of a write: tell the client when it is ordered before all later ones
-  bool failed = false;  // of a read that is done: memory answered with an error, all bytes are ones
-  u8 operands = 0;      // of an AtomicOp, a read that changes what it reads: bytes that go with it
-  // Of the Atomic client: a read locks its bytes, the write after it unlocks them.
+  bool notify = false;  // for a write: notify the client when it is ordered before all later ones
+  bool failed = false;  // for a completed read: memory returned an error, all bytes are ones
+  u8 operands = 0;      // for an AtomicOp (a read that modifies): bytes of operands sent with it
+  // For the Atomic client: a read locks its bytes, the following write unlocks them.
   bool locks = false;
   Accesses::Era era = 0;
   void* context = nullptr;
-  Cycle first_in = 0, last_in = 0;  // of a write: when its bytes are at hand
+  Cycle first_in = 0, last_in = 0;  // for a write: when its bytes are available
 
   // Fill a request in place (Link::start).
   void set_read(u64 from, u8* to, u32 n, void* with, bool tell = false) {
@@ -68,10 +68,12 @@ struct DmaRequest {
 };
 using DmaLink = AccessLink<DmaRequest, 8>;
 
-// `done`: of a read, in the cycle of its memory access, with the cycles in which first and last
-// data are back; of a write that asked for it, when it leaves, with the cycle from which it is
-// ordered. `released`: a write is in memory, its buffer free. `changed`: of an AtomicOp, in the
-// cycle of its memory access: what takes the place of the value in its buffer.
+// Callbacks of a client.
+// `done`: for a read, called in the cycle of its memory access with the cycles in which its first
+// and last data are back; for a write with `notify`, called when it leaves with the cycle from
+// which it is ordered.
+// `released`: a write is in memory, its buffer is free.
+// `changed`: for an AtomicOp, called in the cycle of its memory access; returns the new value.
 struct DmaCallbacks {
   void* self = nullptr;
   void (*done)(void* self, const DmaRequest& request, Cycle first, Cycle last) = nullptr;

@@ -5,9 +5,9 @@
 namespace hca::blocks {
 using engine::Cycle;
 
-// When a DMA request of the HCA reaches host memory and when its data are back, by the arithmetic
-// of whatever lies between. Calls come in the order in which the requests leave the chip; the
-// implementation keeps the occupancy of its links.
+// Computes when a DMA request of the HCA reaches host memory and when its data are back, for the
+// path in between. Calls come in the order in which the requests leave the chip; the implementation
+// tracks the occupancy of its links.
 struct ReadTiming {
   Cycle next;         // the next read may leave from this cycle on
   Cycle memory;       // the request reaches memory: its bytes are read in this cycle
@@ -15,22 +15,22 @@ struct ReadTiming {
 };
 struct WriteTiming {
   Cycle next;    // the next write may leave from this cycle on
-  Cycle memory;  // all of it has reached memory
+  Cycle memory;  // its last byte has reached memory
 };
 class HostTiming {
  public:
   virtual ~HostTiming() = default;
-  // A read of `bytes` (at least 1) from `address`, asked for in cycle `at`.
+  // A read of `bytes` (at least 1) from `address`, requested in cycle `at`.
   virtual ReadTiming read(Cycle at, u64 address, u32 bytes) = 0;
-  // An AtomicOp with so many bytes of operands: its value is read and replaced in the cycle
-  // `memory`. As a read, if nothing else is said.
+  // An AtomicOp with this many bytes of operands: its value is read and replaced in cycle `memory`.
+  // The default is the timing of a read.
   virtual ReadTiming atomic(Cycle at, u64 address, u32 operands);
-  // A posted write to `address` whose first and last bytes are at hand in these cycles.
+  // A posted write to `address` whose first and last bytes are available in these cycles.
   virtual WriteTiming write(Cycle first_in, Cycle last_in, u64 address, u32 bytes) = 0;
 };
 
 // A host without a link: each read takes `latency` there and back, each write `latency` one way.
-// For tests and platforms whose memory system keeps the time itself.
+// For tests, and for platforms whose memory system models the time itself.
 class FixedHostTiming : public HostTiming {
  public:
   explicit FixedHostTiming(Cycle latency) : latency_(latency) {}

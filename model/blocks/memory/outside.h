@@ -6,15 +6,15 @@ namespace hca::blocks {
 using engine::Cycle;
 struct Packet;
 
-// What a chip does to its surroundings; the cycle is the one in which it happens.
+// The interface from a chip to its surroundings. Each cycle argument is that of the action.
 class Outside {
  public:
   virtual ~Outside() = default;
-  // False: what is there cannot be read.
+  // False: the memory at this address cannot be read.
   virtual bool read_memory(u64 address, u8* to, u32 bytes, Cycle at) = 0;
   virtual void write_memory(u64 address, const u8* from, u32 bytes, Cycle at) = 0;
-  // The first bit of the packet's frame enters the wire in cycle `at`; the packet is the receiver's
-  // from now on.
+  // The first bit of the packet's frame enters the wire in cycle `at`. Ownership of the packet
+  // passes to the receiver.
   virtual void transmit(Packet* packet, Cycle at) = 0;
 };
 }  // namespace hca::blocks

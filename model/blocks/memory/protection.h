@@ -10,8 +10,8 @@
 #include "model/device/contexts.h"
 
 namespace hca::blocks {
-// What the host has mapped at the addresses of regions. The HCA knows it as one that is told of
-// each change of the host's page tables does: it takes no time.
+// The host's page mappings at the addresses of regions. The HCA always sees the current mapping, as
+// if it were notified of each change of the host's page tables; this takes no time.
 class HostPages {
  public:
   virtual ~HostPages() = default;
@@ -22,13 +22,13 @@ struct ProtectionCounters {
   u64 lookups = 0, refused = 0;
 };
 
-// Keys, rights, bounds and translation of memory accesses, and the time that they take. Each client
-// has a port of its own. The table of regions is on chip: each look-up hits.
+// Checks keys, rights and bounds of memory accesses, translates them, and models the time. Each
+// client has its own port. The table of regions is on chip, so each look-up hits.
 //
-// Contract: an access asked for in cycle n is judged and translated in n + latency; one access a
+// Contract: an access requested in cycle n is judged and translated in n + latency; one access a
 // port each `interval` cycles.
 class Protection {
-  const device::Contexts& contexts_;  // in a line of the cache with the counters and the first port
+  const device::Contexts& contexts_;  // in one cache line with the counters and the first port
 
  public:
   Protection(const ProtectionConfig& config, const device::Contexts& contexts)
@@ -45,8 +45,8 @@ class Protection {
   ReadPort requester, execute;
   PerPort<ReadPort> responder;
   const proto::Region* find(u32 key) const { return contexts_.find_region(key); }
-  // The same for a remote access of these bytes: a region of which the host has not kept them is
-  // none.
+  // The same for a remote access of these bytes. A region whose pages the host has unmapped there
+  // does not count.
   const proto::Region* find(u32 key, u64 va, u64 bytes) const {
     const proto::Region* region = find(key);
     return host_pages && region && !is_there(*region, va, bytes) ? nullptr : region;
@@ -63,7 +63,8 @@ class Protection {
     ++counters.refused;
     return false;
   }
-  // Where the next `bytes` of a list of SGEs are, as of now: added to `runs`. Moves on in the list.
+  // Appends to `runs` the current locations of the next `bytes` of a list of SGEs, and advances in
+  // the list.
   void add_runs(const u8* sges, u32& index, u32& offset, u32 bytes,
                 std::vector<proto::Run>& runs) const {
     while (bytes) {
@@ -79,10 +80,10 @@ class Protection {
       bytes -= runs.back().bytes;
     }
   }
-  const HostPages* host_pages = nullptr;  // none: the host has all that is registered
+  const HostPages* host_pages = nullptr;  // nullptr: the host maps all registered memory
 
  private:
-  // What lies beyond the region is for others to judge.
+  // Bytes beyond the region are judged elsewhere.
   bool is_there(const proto::Region& region, u64 va, u64 bytes) const {
     const u64 offset = va - region.start;
     if (region.pages || !bytes || offset > region.bytes || bytes > region.bytes - offset)

@@ -10,11 +10,11 @@ struct QpContextCounters {
   u64 lookups = 0;
 };
 
-// The contexts of queue pairs, and the time that a look-up takes. Each client has a read port of
-// its own, so that none can see another's order. The cache in front of host memory holds every
-// context: each look-up hits.
+// The contexts of queue pairs, and the time of a look-up. Each client has its own read port, so no
+// client can see the order of another's look-ups. Here every context is on chip: each look-up hits.
 //
-// Contract: a look-up in cycle n answers in n + latency; one look-up a port each `interval` cycles.
+// Contract: a look-up in cycle n is answered in n + latency; one look-up a port each `interval`
+// cycles.
 class QpContext {
  public:
   QpContext(const QpContextConfig& config, const device::Contexts& of_device)

@@ -3,7 +3,7 @@
 #include "model/blocks/lib/stage_config.h"
 
 namespace hca::blocks {
-// One client's way to a table: the time that its look-ups take, seen by no other client.
+// One client's port to a table: the time of its look-ups, independent of other clients.
 struct ReadPort {
   template <class Config>
   explicit ReadPort(const Config& config) : stage(config.latency, config.interval) {}

@@ -10,16 +10,16 @@ namespace hca::blocks {
 enum class Replacement : u8 { Lru, Fifo, Random };
 inline constexpr std::array<std::string_view, 3> kReplacementNames{"lru", "fifo", "random"};
 
-// Which numbers a set-associative cache holds. Number n is of set n modulo the sets.
+// The numbers that a set-associative cache holds. Number n belongs to set n modulo the sets.
 class SetStore {
  public:
   static constexpr u32 kNone = ~u32{0};
   struct Slot {
     u64 number = 0;
-    bool used = false, coming = false;  // coming: it is being read, and keeps its place
+    bool used = false, coming = false;  // coming: it is being read and occupies its place
     u64 stamp = 0;
   };
-  // `ways` divides `entries`; 0 ways: one set. Without entries there is nothing to look up.
+  // `ways` divides `entries`; 0 ways: one set. Without entries the store holds nothing.
   SetStore(u32 entries, u32 ways, Replacement policy)
       : slots_(entries), ways_(ways ? ways : entries), policy_(policy) {
     sets_ = ways_ ? entries / ways_ : 0;
@@ -28,7 +28,7 @@ class SetStore {
   bool is_empty() const { return slots_.empty(); }
   u32 size() const { return u32(slots_.size()); }
   Slot& operator[](u32 slot) { return slots_[slot]; }
-  // Where a number is, or is coming; kNone: it is not here.
+  // The slot that holds a number or reserves it for a read; kNone: neither.
   u32 find(u64 number) {
     const u32 first = set_of(number);
     for (u32 slot = first; slot < first + ways_; ++slot)
@@ -38,8 +38,8 @@ class SetStore {
       }
     return kNone;
   }
-  // The slot that the number will take: an empty one of its set, or by the policy; kNone: all of
-  // the set are coming.
+  // The slot for a new number: an empty one of its set, or the policy's victim. kNone: all slots of
+  // the set are being read.
   u32 choose(u64 number) {
     const u32 first = set_of(number);
     u32 chosen = kNone, free = 0;
@@ -51,7 +51,7 @@ class SetStore {
     }
     return free > 1 && policy_ == Replacement::Random ? drawn(first, free) : chosen;
   }
-  // One of the set that is there and of which over(number) says that nobody needs it any more.
+  // A slot of the set whose number over(number) declares unneeded.
   template <class Over>
   u32 choose_over(u64 number, Over&& over) const {
     const u32 first = set_of(number);
@@ -59,7 +59,7 @@ class SetStore {
       if (slots_[slot].used && !slots_[slot].coming && over(slots_[slot].number)) return slot;
     return kNone;
   }
-  // `coming`: it is still being read.
+  // `coming`: the entry is still being read.
   void put(u32 slot, u64 number, bool coming = false) {
     slots_[slot] = {number, true, coming, ++time_};
   }

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ICRC of packets that pass, and the VCRC of native ones: inserted on the way out, checked on
-// the way in. The C++ twin of rtl/icrc/icrc.sv.
+// Inserts the ICRC, and the VCRC of native frames, on the way out; checks them on the way in. The
+// C++ twin of rtl/icrc/icrc.sv.
 //
-// Contract (docs/design/timing.md, block icrc_unit): that of a PacketUnit; 4 bytes, 6 in native
-// framings, are appended in Generate: where they need a beat of their own, the next start comes one
-// cycle later.
+// Contract (docs/design/timing.md, block icrc_unit): that of a PacketUnit. In Generate, 4 bytes are
+// appended, 6 in native framings; if they need an extra beat, the next start is one cycle later.
 //
-// Three ways to use it: the operations on a frame; the timing as a Stage in the segment of another
-// block (`pass`); a block between two links (`tick`), which is what the RTL is compared with and
-// what a replacement takes the place of.
+// It has three forms: operations on a frame; timing as a Stage in the segment of another block
+// (`pass`); a block between two links (`tick`), which is compared with the RTL and can be replaced
+// by a stand-in.
 #pragma once
 #include "model/blocks/port/icrc_unit_config.h"
 #include "model/blocks/twins/packet_unit.h"
@@ -18,8 +17,8 @@
 namespace hca::blocks {
 enum class IcrcMode : u8 { Bypass, Generate, Check };
 
-// A frame on its way through the unit, as an item of its links. `frame` has room for the CRCs
-// behind `bytes`.
+// A frame on its way through the unit, as an item of its links. `frame` has room for the CRCs after
+// `bytes`.
 struct IcrcItem {
   u8* frame = nullptr;
   u32 bytes = 0;  // Generate: up to the ICRC; afterwards, and in Check: with the CRCs; no FCS or
@@ -33,7 +32,7 @@ struct IcrcItem {
   static constexpr const char* kUnit = "icrc_unit";
   void process();
   u32 bytes_out() const { return bytes; }
-  // Bytes, 1 if the ICRC is good and 2 more if the VCRC is, mode.
+  // Numbers for the probe: bytes; bit 0 ICRC good, bit 1 VCRC good; mode.
   std::array<u64, 3> told() const { return {bytes, u64(icrc_ok) | u64(vcrc_ok) << 1, u64(mode)}; }
 };
 
@@ -54,10 +53,11 @@ class IcrcUnit : public PacketUnit<IcrcItem, IcrcUnitConfig> {
  public:
   using PacketUnit::PacketUnit;
 
-  // Appends the CRCs; returns the new length. The frame holds at least icrc_min_bytes without them.
+  // Appends the CRCs and returns the new length. The frame has at least icrc_min_bytes without
+  // them.
   static u32 insert(u8* frame, u32 bytes, proto::Framing framing, bool vlan);
-  // Whether the ICRC, the VCRC of a native frame, is right. A frame that is too short for a BTH and
-  // its CRCs is bad.
+  // good(): the ICRC is right. vcrc_good(): the VCRC of a native frame is right. A frame that is
+  // too short for a BTH and its CRCs is bad.
   static bool good(const u8* frame, u32 bytes, proto::Framing framing, bool vlan);
   static bool vcrc_good(const u8* frame, u32 bytes, proto::Framing framing);
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where other implementations stand in for units of a port's two segments.
+// Calls stand-ins for units of a port's two segments.
 #include <cstring>
 #include <stdexcept>
 
@@ -16,7 +16,7 @@ u16 ip_id_of(const u8* frame, const FrameShape& shape) {
   return shape.framing == Framing::RoceV2Ip4 ? decode<Ipv4>(frame + shape.network_offset).id : 0;
 }
 
-// What stands in the frame, as the descriptor that the packetizer gets; the frame is made again.
+// Makes the descriptor for the packetizer from the frame's contents; the frame is built again.
 u32 packetize(StandIn<PacketizerItem>& packetizer, u8* frame, const FrameShape& shape) {
   ParsedPacket packet;
   const u32 bytes = shape.icrc_offset + crc_bytes(shape.framing);
@@ -37,7 +37,7 @@ u32 packetize(StandIn<PacketizerItem>& packetizer, u8* frame, const FrameShape& 
   return item.bytes;
 }
 
-// The parser has taken headers and payload out of the frame; the blocks behind look for them there.
+// The parser has removed headers and payload from the frame; the next blocks read them there.
 void put_back(const ParsedFrame& from, Packet& p) {
   p.parsed = from.packet;
   if (!from.packet.opcode) return;

@@ -137,15 +137,15 @@ template <bool kSpecial>
   send_as<false>(from, other);
 }
 
-// FCTBS counts what is taken from the queue, also what is not sent any more: the receiver's count
-// follows with the next flow control packet.
+// FCTBS counts packets taken from the queue, also those that are no longer sent: the receiver's
+// count follows with the next flow control packet.
 [[gnu::cold]] void PortTransmit::count_blocks(const Packet& p) {
   if (!proto::is_native(p.shape.framing)) return;
   const u32 bytes = p.shape.icrc_offset + proto::kIcrcBytes + proto::kVcrcBytes;
   blocks_sent_[proto::lane_of(p.frame())] += u16(proto::credit_blocks(bytes));
 }
 
-// A frame of link_control goes through no ICRC unit, and waits as long as one that does.
+// A frame of link_control passes no ICRC unit, but waits as long as one that does.
 [[gnu::cold]] void PortTransmit::send_control(PacketLink& from, PacketLink& other) {
   Packet* p = from.front();
   if (const auto credit = proto::read_credit_packet({p->frame(), p->frame_bytes}))

@@ -9,12 +9,13 @@
 namespace hca::blocks {
 using engine::Cycle;
 
-// When the port may begin to send a packet whose payload is on its way from host memory.
+// When the port may start a packet whose payload is still arriving from host memory.
 enum class TxStart : u8 { Full, Threshold };
 inline constexpr std::array<std::string_view, 2> kTxStartNames{"full", "threshold"};
 
-// The cycle from which a packet may go to the port when its payload of `bytes` is back between
-// `first` and `last`: when all of it is here, or as early as no gap can open on the wire.
+// Computes the cycle from which a packet may go to the port, if its payload of `bytes` arrives
+// between `first` and `last`: when all of it has arrived, or as soon as no gap can open on the
+// wire.
 class TxRelease {
  public:
   TxRelease(TxStart start, engine::Rate wire) : start_(start), wire_(wire) {}

@@ -3,8 +3,8 @@
 #include "model/proto/transport/work_rules.h"
 
 namespace hca::blocks {
-// A request judged and its verdict applied: to its queue pair, whose state `view` has, and to the
-// SRQ, if there is one. True: it took the WQE below the limit of that.
+// Judges a request and applies the verdict to its queue pair (state in `view`) and to its SRQ, if
+// it has one. Returns true if it took the WQE that brings the SRQ below its limit.
 [[gnu::always_inline]] inline bool check_request(const proto::RequestView& view,
                                                  proto::ReceiveState& state,
                                                  proto::SharedQueue* shared,

@@ -13,15 +13,15 @@ struct ResponderReplyCounters {
   u64 acks = 0, naks = 0, rnr_naks = 0, responses = 0, cnps = 0, coalesced = 0;
 };
 
-// Builds Acknowledge packets and CNPs, passes READ and ATOMIC responses on in their order. An ACK
-// that still waits is overtaken by the next ACK of its queue pair (G4.2); NAKs keep their place
-// (G4.4). Answers wait for their port alone; the ports take turns.
+// Builds Acknowledge packets and CNPs, and passes READ and ATOMIC responses on in order. A waiting
+// ACK is replaced by the next ACK of its queue pair (G4.2); NAKs keep their place (G4.4). Answers
+// wait only for their own port; the ports alternate.
 //
 // Contract: an answer seen in cycle n reaches the port in n + latency; one packet each `interval`
 // cycles.
 class ResponderReply : public engine::Block {
  public:
-  // Of each port.
+  // One per port.
   struct Port {
     ReplyLink replies_in{8};
     ReplyLink cnps_in{8};
@@ -56,9 +56,10 @@ class ResponderReply : public engine::Block {
   const ResponderReplyConfig config_;
   const device::Contexts& contexts_;
   PacketPool pool_;
-  ByQp<proto::RepeatedHeaders> acks_;  // of ACKs with BECN 0: PSN and AETH are written into them
+  // headers of ACKs with BECN 0; PSN and AETH are written into them
+  ByQp<proto::RepeatedHeaders> acks_;
   const unsigned port_count_;
-  unsigned turn_ = 0;  // the port that is asked first
+  unsigned turn_ = 0;  // the port that comes first
   Cycle next_ = 0;
 };
 }  // namespace hca::blocks

@@ -41,7 +41,7 @@ void Doorbell::tick() {
   if (pass(offset, value)) writes_in.pop(config_.interval);
 }
 
-// False: the block behind has no room, and will wake this one.
+// False: the next block has no room, and will wake this one.
 bool Doorbell::pass(u32 offset, u64 value) {
   u8 bytes[8];
   proto::store_be<8>(bytes, value);

@@ -49,7 +49,7 @@ void GatherCursor::skip(u32 bytes) {
   gather_piece(now);
 }
 
-// Seen when an empty read in front of which there is nothing would have brought it.
+// Visible when an unobstructed empty read would have delivered it.
 void Packetizer::pass(Packet* packet, Cycle now) {
   packet_ = nullptr;
   Port& port = ports[packet->port];

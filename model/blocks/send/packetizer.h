@@ -21,26 +21,26 @@ struct PacketizerCounters {
   u64 packets = 0, payload_bytes = 0, gathers = 0;
 };
 
-// Where the payload of a message stands: its SGEs and how far the last packet came.
+// The position in the payload of a message: its SGEs and the end of the last packet.
 struct GatherCursor {
-  const u8* segments = nullptr;  // SGEs as they stand in the WQE, or the inline data
+  const u8* segments = nullptr;  // SGEs as in the WQE, or the inline data
   u32 count = 0;                 // of SGEs; 0: inline
   u32 index = 0, offset = 0;     // in the SGEs
   u32 inline_offset = 0;
   void skip(u32 bytes);
 };
 
-// Writes the headers in front of a payload and gathers the payload by DMA into the frame behind
-// them. It is activated as part of the requester's segment, of whose links it writes `dma_out`.
+// Writes the headers before a payload and gathers the payload by DMA into the frame after them. It
+// is activated as part of the requester's segment, and writes that segment's link `dma_out`.
 //
-// Contract: a packet that enters in cycle n asks for its first piece of payload in n + latency and
-// for one more piece a cycle; one packet each `interval` cycles. The port sees it when its bytes
-// are in (full), or as early as no gap can open on the wire (threshold). One without payload in
-// host memory is seen by the port in n + latency + 2, unless an earlier one of its queue pair is
-// not seen there yet: then it keeps its place behind it, by an empty read.
+// Contract: a packet that enters in cycle n requests its first piece of payload in n + latency and
+// one more piece a cycle; one packet each `interval` cycles. The port sees it when its bytes are in
+// (full), or as soon as no gap can open on the wire (threshold). A packet without payload in host
+// memory is seen by the port in n + latency + 2, unless an earlier one of its queue pair has not
+// reached the port yet: then it keeps its place after that one by an empty read.
 //
-// With `unit`, what is gathered goes on in units of so many bytes of a message: a packet waits for
-// its last byte, and then as long as the bytes of its unit behind it take at `unit_rate`.
+// With `unit` the payload of a message goes on in units of this many bytes: a packet waits for its
+// last byte, plus the time of the later bytes of its unit at `unit_rate`.
 class Packetizer {
  public:
   Packetizer(const PacketizerConfig& config, u64 clock_hz, Protection& protection,
@@ -51,7 +51,7 @@ class Packetizer {
         unit_(config.unit),
         unit_rate_(config.unit_rate, clock_hz) {}
 
-  // Of each port.
+  // One per port.
   struct Port {
     Port(const PacketizerConfig& config, const TxRelease& release_of_port)
         : release(release_of_port), by_lane(config.lane_buffers), buffers(config.buffers) {
@@ -63,42 +63,42 @@ class Packetizer {
         return buffers;
       return of_lanes[lane];
     }
-    PacketLink* packets_out = nullptr;  // written in the cycle of the memory access, by dma
+    PacketLink* packets_out = nullptr;  // written by dma in the cycle of the memory access
     Cycle last_release = 0;
     TxRelease release;
-    const bool by_lane;                   // not `buffers` counts, but of_lanes
-    engine::Budget buffers;               // given back by the port
+    const bool by_lane;                   // counted by of_lanes, not by `buffers`
+    engine::Budget buffers;               // returned by the port
     std::deque<engine::Budget> of_lanes;  // instead, by virtual lane or priority
-    PacketLink* not_read_out = nullptr;   // written by the requester: what needs no read
+    PacketLink* not_read_out = nullptr;   // written by the requester: packets without a read
     Cycle last_not_read = 0;
   };
   DmaLink* dma_out = nullptr;
   engine::Probe probe;
   PacketizerCounters counters;
-  engine::Waker dma;  // whose clock `arrived` runs on
+  engine::Waker dma;  // the clock domain of `arrived`
   engine::Probe not_read_probe;
   PerPort<Port> ports;
 
   bool busy() const { return packet_; }
-  // A packet for this port can be taken; if not, the caller is woken when it can.
+  // True: a packet for this port can be taken. Otherwise the caller is woken when it can.
   bool can_start(unsigned port) { return ports[port].buffers.available() && dma_out->can_push(); }
-  // The same of lanes that have buffers of their own.
+  // The same for lanes with their own buffers.
   bool can_start(unsigned port, unsigned lane) {
     return ports[port].buffers_of(lane).available() && dma_out->can_push();
   }
-  // Lanes with buffers of their own: 1, all share them.
+  // Lanes with their own buffers; 1: all lanes share them.
   unsigned lanes() const { return ports[0].by_lane ? kLanes : 1; }
-  // Takes a packet whose headers stand and whose lane is set; `cursor` moves past its payload.
-  // `order`: of its queue pair, not moved. `at`: the cycle in which it comes in.
+  // Takes a packet whose headers and lane are set; advances `cursor` past its payload. `order`: of
+  // its queue pair; must not move. `at`: the cycle in which the packet enters.
   void start(Packet* packet, GatherCursor& cursor, ReadOrder& order, Cycle now, Cycle at);
-  // Asks for the next piece; true when none is left.
+  // Requests the next piece; true when none is left.
   bool gather(Cycle now);
   bool has_units() const { return unit_; }
-  // Of a packet of a message of `bytes`, whose last byte is in front of `offset`.
+  // For a packet that ends at `offset` of a message of `bytes`: the bytes of its unit after it.
   u32 behind_in_unit(u32 offset, u32 bytes) const {
     return offset >= bytes ? 0 : std::min(bytes - offset, (unit_ - offset % unit_) % unit_);
   }
-  // The packet that is being gathered goes nowhere; the last piece only takes back what it holds.
+  // Abandons the packet that is being gathered; its last piece only returns its resources.
   void abandon() {
     packet_->abandoned = true;
     left_ = 0;
@@ -118,7 +118,7 @@ class Packetizer {
   Cycle release(Packet& packet, Cycle last, Cycle not_before);
   Cycle behind_unit(const Packet& packet) const;
 
-  // Side by side what each packet needs.
+  // Members that each packet needs lie side by side.
   Protection& protection_;
   Packet* packet_ = nullptr;  // being gathered
   GatherCursor* cursor_ = nullptr;

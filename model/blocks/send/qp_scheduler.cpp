@@ -29,8 +29,8 @@ void QpScheduler::ring(const SendBell& bell) {
   make_ready(bell.qpn);
 }
 
-// A push that tells of no new WQE is a doorbell, and so is one that the doorbell, which does not
-// know of address handles, took for whole.
+// A push without a new WQE is a doorbell. So is an incomplete one that the doorbell block took for
+// complete, because it does not handle address handles.
 void QpScheduler::hold(const proto::QpConfig& qp, Queue& q, PushedWqe* pushed) {
   pushed->index = q.posted - 1;
   pushed->next = nullptr;
@@ -63,7 +63,7 @@ void QpScheduler::drop_pushed(Queue& q) {
   while (q.first_pushed) Pool<PushedWqe>::give_back(take_pushed(q));
 }
 
-// Those in front of the next turn, for it was told to go on behind them.
+// Drops pushed WQEs before the next turn, which was moved past them.
 void QpScheduler::drop_passed(Queue& q) {
   while (q.first_pushed && std::int32_t(q.first_pushed->index - q.fetch) < 0) {
     ++counters.stale_pushes;
@@ -71,8 +71,8 @@ void QpScheduler::drop_passed(Queue& q) {
   }
 }
 
-// Of the next `count` WQEs of a turn those that were pushed, or those in front of the first of
-// them.
+// Among the next `count` WQEs of a turn, selects the pushed ones, or those before the first pushed
+// one.
 void QpScheduler::choose_run(Queue& q, Turn& t) {
   drop_passed(q);
   if (!q.first_pushed) return;

@@ -11,21 +11,21 @@ namespace hca::blocks {
 enum class SchedulerPolicy : u8 { RoundRobin, Weighted, Strict };
 inline constexpr std::array<std::string_view, 3> kSchedulerPolicyNames{"round_robin", "weighted",
                                                                        "strict"};
-// The low three bits of a service level, as many as the priority of a VLAN tag has.
+// The low three bits of a service level, as wide as the priority of a VLAN tag.
 inline constexpr unsigned kTrafficClasses = 8;
 
-// Queue pairs that wait for their turn: first come, first served within a traffic class.
-//  - round_robin: there is one class.
-//  - weighted: a class has as many turns as its weight, then the next one that has a queue pair; a
-//    class that runs out loses the rest.
-//  - strict: the highest class that has one.
+// Queue pairs that wait for their turn, first come first served within a traffic class.
+//  - round_robin: one class.
+//  - weighted: a class gets as many turns as its weight, then the next class with a queue pair; a
+//    class that runs out forfeits the rest.
+//  - strict: the highest class with a queue pair.
 class ReadyQueues {
  public:
   using Weights = std::array<u32, kTrafficClasses>;
   ReadyQueues() = default;
   ReadyQueues(SchedulerPolicy policy, const Weights& weights)
       : policy_(policy), weights_(weights) {}
-  // round_robin: the one queue that there is.
+  // round_robin: a single queue.
   bool rotates() const { return policy_ == SchedulerPolicy::RoundRobin; }
   Ring<u32>& rotation() { return queues_[0]; }
 
@@ -61,9 +61,9 @@ class ReadyQueues {
   }
 
   SchedulerPolicy policy_ = SchedulerPolicy::RoundRobin;
-  unsigned waiting_ = 0;  // classes that have a queue pair, a bit each; not of rotation
+  unsigned waiting_ = 0;  // classes with a queue pair, a bit each; not for round_robin
   std::array<Ring<u32>, kTrafficClasses> queues_;
   Weights weights_{};
-  unsigned class_ = 0, served_ = 0;  // weighted: whose turns these are, how many it had
+  unsigned class_ = 0, served_ = 0;  // weighted: the current class and its turns so far
 };
 }  // namespace hca::blocks

@@ -9,11 +9,11 @@ namespace hca::blocks {
 using engine::Cycle;
 using engine::kNever;
 
-// One deadline a queue pair. Setting and clearing cost a store: an entry that comes due early is
-// put back or forgotten.
+// One deadline per queue pair. Setting and clearing cost one store: an entry that comes due early
+// is requeued or dropped.
 class Timers {
  public:
-  // Returns the cycle in which due() must be asked, kNever if that is arranged.
+  // Returns the cycle in which due() must be called; kNever: a call is already scheduled.
   Cycle set(u32 qpn, Cycle at) {
     if (qpn >= deadlines_.size()) deadlines_.resize(qpn + 1 + qpn / 2);
     Deadline& d = deadlines_[qpn];
@@ -27,13 +27,13 @@ class Timers {
   void clear(u32 qpn) {
     if (qpn < deadlines_.size()) deadlines_[qpn].at = kNever;
   }
-  // kNever: it does not run.
+  // kNever: the timer does not run.
   Cycle deadline(u32 qpn) const { return qpn < deadlines_.size() ? deadlines_[qpn].at : kNever; }
   bool runs(u32 qpn) const { return deadline(qpn) != kNever; }
 
   bool may_be_due(Cycle now) const { return first_ <= now; }
-  // The queue pair whose deadline is `now` or before, once; kNone if none. `again`: when to ask
-  // next, if not kNever.
+  // Returns, once, a queue pair whose deadline is `now` or earlier; kNone: there is none. `again`:
+  // when to call next; kNever: no need.
   static constexpr u32 kNone = ~u32{0};
   u32 due(Cycle now, Cycle& again) {
     again = kNever;
@@ -58,7 +58,7 @@ class Timers {
     again = first_;
     return found;
   }
-  // The earliest deadline that is armed.
+  // The earliest armed deadline.
   Cycle next() const {
     Cycle at = kNever;
     for (const Deadline& d : deadlines_) at = d.at < at ? d.at : at;
@@ -74,7 +74,7 @@ class Timers {
     u32 qpn;
     bool operator<(const Entry& o) const { return at != o.at ? at > o.at : qpn > o.qpn; }
   };
-  Cycle first_ = kNever;  // the earliest of queue_; kNever: it is empty
+  Cycle first_ = kNever;  // the earliest of queue_; kNever: queue_ is empty
   std::vector<Deadline> deadlines_;
   std::priority_queue<Entry> queue_;
 };

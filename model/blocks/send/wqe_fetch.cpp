@@ -26,7 +26,7 @@ void WqeFetch::tick() {
       .set_read(sq.slot(t->first), t->wqes.data(), bytes, t);
 }
 
-// Seen when an empty read in front of which there is nothing would have brought it.
+// Visible when an unobstructed empty read would have delivered it.
 void WqeFetch::pass(Turn* t) {
   t->unreadable = false;
   not_read_out->push(t, 1, config_.latency + 1);

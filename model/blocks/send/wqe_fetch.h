@@ -12,13 +12,14 @@ struct WqeFetchCounters {
   u64 fetches = 0, pushed = 0;
 };
 
-// Reads the WQEs of a turn from the send queue in host memory, all at once: if one of them cannot
-// be read, none is, and the requester hears of it in the turn's place (T9-18).
+// Reads the WQEs of a turn from the send queue in host memory, all in one read. If one of them is
+// unreadable, none is used, and the requester gets an unreadable turn (T9-18).
 //
-// Contract: a turn seen in cycle n asks for its DMA in n + latency; its WQEs reach the requester
-// with the last of their data; one turn each `interval` cycles. One without a read (pushed, flushed
-// or in the WQE cache) is seen by the requester in n + latency + 2, unless an earlier one of its
-// queue pair is not seen there yet: then it keeps its place behind it, by an empty read.
+// Contract: a turn seen in cycle n requests its DMA in n + latency; its WQEs reach the requester
+// with the last of their data; one turn each `interval` cycles. A turn without a read (pushed,
+// flushed or in the WQE cache) is seen by the requester in n + latency + 2, unless an earlier one
+// of its queue pair has not reached the requester yet: then it keeps its place after that one by an
+// empty read.
 class WqeFetch : public engine::Block {
  public:
   struct Outputs {
@@ -28,12 +29,12 @@ class WqeFetch : public engine::Block {
       : config_(config), contexts_(contexts) {}
 
   TurnLink turns_in{4};
-  FetchedLink* turns_out = nullptr;     // written in the cycle of the memory access, by dma
+  FetchedLink* turns_out = nullptr;     // written by dma in the cycle of the memory access
   FetchedLink* not_read_out = nullptr;  // turns that need no read
   Outputs outputs;
   WqeFetchCounters counters;
   engine::Probe probe, not_read_probe;
-  engine::Waker dma;  // whose clock `fetched` runs on
+  engine::Waker dma;  // the clock domain of `fetched`
 
   void tick();
   DmaCallbacks client() {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The producers of CQs as a block between links, with contexts that come late: what CQEs and
-// doorbells do to proto::EntryRing. The C++ twin of rtl/completion/completion.sv.
+// The producers of CQs as a block between links, with contexts that arrive late: the effect of CQEs
+// and doorbells on proto::EntryRing. The C++ twin of rtl/completion/completion.sv.
 //
-// Contract: that of a LookUpUnit without regions. A step takes one beat and sees what all in front
-// of it left of its CQ.
+// Contract: that of a LookUpUnit without regions. A step takes one beat and sees the effect of all
+// earlier steps on its CQ.
 #pragma once
 #include "model/blocks/twins/look_up_unit.h"
 #include "model/proto/interface/cq_ring.h"
 
 namespace hca::blocks {
 enum class CqStep : u8 {
-  Complete,  // a CQE goes to its entry, if there is room for it
-  Doorbell,  // software has taken the CQEs up to `consumer`
+  Complete,  // a CQE is written to its entry, if there is room
+  Doorbell,  // software has consumed the CQEs up to `consumer`
   Count
 };
 inline constexpr std::array<std::string_view, std::size_t(CqStep::Count)> kCqStepNames{"Complete",
@@ -25,9 +25,9 @@ struct CqRequest {
   proto::Cqe cqe{};
 };
 struct CqAnswer {
-  proto::CqePlace place{};  // of a doorbell Written, or NoQueue
-  bool solicited = false;   // Written: a CQE that counts for a CQ armed for such ones
-  std::array<u8, proto::kCqeBytes> bytes{};  // Written: of the entry
+  proto::CqePlace place{};  // after a doorbell: Written, or NoQueue
+  bool solicited = false;   // Written: the CQE counts for a CQ armed for solicited ones
+  std::array<u8, proto::kCqeBytes> bytes{};  // Written: the bytes of the entry
   proto::EntryRing after{};
 };
 CqAnswer step_cq(proto::EntryRing& cq, const CqRequest& request);

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// A block between links whose items need contexts that come late, and perhaps a region each. Those
-// that read and write contexts and have an RTL twin are made of it.
+// A block between links whose items need contexts that arrive late, and perhaps a region each. The
+// blocks that read and write contexts and have an RTL twin are built from it.
 //
 // Contract
-//   An item enters with its first beat when one of `slots` is free, which it keeps up to the
-//   cycle in which it starts into the stages behind. Last beat in n: its context is asked for in
-//   n + 1, its region, if it names one, in the cycle behind its context's answer; answers come in
-//   the order of the asks, one a cycle, in the cycle behind the ask or later. It starts, in order,
-//   one a cycle, in the cycle behind its last answer or later, when there is room for its result
-//   behind the unit, which leaves `latency` cycles after.
-//   One that is let fall keeps its slot up to its last beat and leaves nothing.
-//   An item sees what all in front of it did to its context (forward).
+//   An item enters with its first beat when one of `slots` is free, and keeps the slot until it
+//   starts into the stages. With its last beat in n, its context is requested in n + 1, and its
+//   region, if it names one, in the cycle after the context's answer. Answers come in the order of
+//   the requests, one a cycle, at the earliest in the cycle after the request.
+//   The item starts, in order, one a cycle, at the earliest in the cycle after its last answer,
+//   when there is room for its result after the unit. The result leaves `latency` cycles later.
+//   A dropped item keeps its slot up to its last beat and produces no result.
+//   An item sees the effect of all earlier items on its context (forward).
 #pragma once
 #include <algorithm>
 #include <array>
@@ -32,29 +32,29 @@ struct LookUpUnitConfig {
 };
 
 // Item has
-//   kUnit, kLatency   the unit's name; its latency as the RTL has it
-//   falls()           it leaves nothing
-//   bytes_in()        as it enters; without bytes it takes a beat too
-//   number(), key()   of its context, and of its region; key 0: it has none
-//   context_late, region_late   cycles that the answers come later
-//   process()         what is done to it
+//   kUnit, kLatency   the unit's name; its latency in the RTL
+//   falls()           true: the item is dropped
+//   bytes_in()        bytes at the input; an item without bytes takes one beat too
+//   number(), key()   of its context, and of its region; key 0: no region
+//   context_late, region_late   extra cycles of the answers
+//   process()         transforms the item
 template <class Item>
 class LookUpUnit : public engine::Block {
  public:
   struct Config : LookUpUnitConfig {
     Config() { latency = Item::kLatency; }
   };
-  // Events of its probe. Leaves, falls: what entered, in its order; in the cycle of its result, or
-  // in any. Asks: in the cycle of the ask, with number and key.
+  // Events of its probe. Leaves, Falls: an item, in order of entry; Leaves in the cycle of its
+  // result, Falls in any cycle. Asks: in the cycle of the request, with number and key.
   enum class Kind : u16 { Leaves, Falls, AsksContext, AsksRegion };
   static constexpr std::array<std::string_view, 4> kKinds{"leaves", "falls", "asks_context",
                                                           "asks_region"};
-  static constexpr bool kHasRoom = true;  // takes an item without room behind
+  static constexpr bool kHasRoom = true;  // takes an item without room at its output
 
   using PacketLink = engine::Link<Item, 8>;
   struct Links {
     PacketLink* packets_in = nullptr;
-    PacketLink* packets_out = nullptr;  // its latency is part of the unit's
+    PacketLink* packets_out = nullptr;  // its latency belongs to the unit
   };
   LookUpUnit(const Config& config, const Links& links, engine::Probe probe = {})
       : config_(config),
@@ -68,26 +68,27 @@ class LookUpUnit : public engine::Block {
   }
 
   [[gnu::noinline]] void tick() {
-    const bool takes = open();  // room that a start makes now counts from the next cycle on
+    const bool takes = open();  // room made by a start in this cycle counts from the next cycle on
     start();
     if (takes) accept();
     if (!waiting_.empty()) wake_at(now() + 1);
   }
   engine::Cycle beats(u32 bytes) { return bytes ? beats_.cycles_for(bytes) : 1; }
   bool open() const { return free_from_ <= now() && used(now()) < config_.slots; }
-  u64 packets() const { return started_; }  // into the stages
+  u64 packets() const { return started_; }  // started into the stages
 
  private:
   struct Waiting {
     Item item;
-    engine::Cycle ready = 0;  // its answers are here; one that falls: its last beat has been
+    // its answers have arrived; for a dropped item: its last beat has passed
+    engine::Cycle ready = 0;
   };
-  // In the cycle `at`: one that falls is here no more behind its last beat.
+  // Slots in use in cycle `at`: a dropped item frees its slot after its last beat.
   u32 used(engine::Cycle at) const {
     return u32(std::count_if(waiting_.begin(), waiting_.end(),
                              [&](const Waiting& w) { return !w.item.falls() || at < w.ready; }));
   }
-  // The oldest goes into the stages.
+  // The oldest item starts into the stages.
   void start() {
     while (!waiting_.empty() && waiting_.front().item.falls() && waiting_.front().ready <= now()) {
       probe_.event(now(), Kind::Falls);
@@ -110,7 +111,7 @@ class LookUpUnit : public engine::Block {
     Waiting w{links_.packets_in->pop(taken), now() + taken};
     free_from_ = now() + taken;
     if (!w.item.falls()) {
-      const engine::Cycle asks = now() + taken;  // behind the last beat
+      const engine::Cycle asks = now() + taken;  // after the last beat
       probe_.event(asks, Kind::AsksContext, w.item.number());
       const engine::Cycle answer = std::max(asks + 1 + w.item.context_late, context_free_);
       context_free_ = answer + 1;
@@ -129,9 +130,9 @@ class LookUpUnit : public engine::Block {
   Links links_;
   engine::Meter beats_;
   engine::Probe probe_;
-  std::deque<Waiting> waiting_;  // in their order
+  std::deque<Waiting> waiting_;  // in order
   engine::Cycle free_from_ = 0, starts_from_ = 0;
-  engine::Cycle context_free_ = 0, region_free_ = 0;  // the next answer's first cycle
+  engine::Cycle context_free_ = 0, region_free_ = 0;  // earliest cycle of the next answer
   u64 started_ = 0;
 };
 }  // namespace hca::blocks

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A block that changes whole packets between two links, a beat a cycle. Those that have an RTL twin
-// are made of it.
+// A block that transforms whole packets between two links, a beat a cycle. The blocks that have an
+// RTL twin are built from it.
 //
 // Contract
-//   a packet that starts in cycle n leaves with its first beat in n + latency, whatever its length;
-//   one beat a cycle, packets back to back, never closer than `interval` cycles or the beats of the
-//   packet behind the unit from start to start; no room of its own: a packet enters when there is
-//   room for it behind the block, which it takes by its start, so that nothing is ever stalled
+//   A packet that starts in cycle n leaves with its first beat in n + latency, for every length. It
+//   moves one beat a cycle. Packets run back to back; from start to start pass at least `interval`
+//   cycles, and at least the beats of the packet at the output. The unit has no buffer: a packet
+//   enters when there is room for it in the next block, reserved at its start, so nothing stalls
 //   inside.
 #pragma once
 #include <stdexcept>
@@ -21,14 +21,15 @@
 namespace hca::blocks {
 // Item has
 //   kUnit       the unit's name
-//   process()   what is done to the packet
-//   bytes_out() of the packet behind the unit, as it counts in beats; meant after process()
+//   process()   transforms the packet
+//   bytes_out() bytes of the packet at the output, for the count of beats; valid after process()
 //   told()      three numbers for the probe
 // UnitConfig has `latency` and `interval`, cycles, at least 1, and `beat_bytes`, bytes a cycle.
 template <class Item, class UnitConfig>
 class PacketUnit : public engine::Block {
  public:
-  // Events of its probe. Leaves: at the cycle of the first beat behind the unit; what told() says.
+  // Events of its probe. Leaves: in the cycle of the first beat at the output, with the numbers of
+  // told().
   enum class Kind : u16 { Leaves };
   static constexpr std::array<std::string_view, 1> kKinds{"leaves"};
 
@@ -36,10 +37,10 @@ class PacketUnit : public engine::Block {
   using PacketLink = engine::Link<Item, 8>;
   struct Links {
     PacketLink* packets_in = nullptr;
-    PacketLink* packets_out = nullptr;  // its latency is part of the unit's
+    PacketLink* packets_out = nullptr;  // its latency belongs to the unit
   };
 
-  // Links may be null where only `pass` is used.
+  // Links may be null if only `pass` is used.
   PacketUnit(const Config& config, const Links& links, engine::Probe probe = {})
       : stage_(config.latency, at_least_one("interval", config.interval)),
         beats_(engine::Rate(8 * at_least_one("beat_bytes", config.beat_bytes), 1)),
@@ -52,12 +53,12 @@ class PacketUnit : public engine::Block {
   }
 
   // ---- time ----
-  // A packet without bytes takes a beat too.
+  // A packet without bytes takes one beat too.
   engine::Cycle beats(u32 bytes) { return bytes ? beats_.cycles_for(bytes) : 1; }
-  // A packet of so many bytes behind the unit asks to start in `at`: its first beat leaves in the
-  // cycle returned.
+  // A packet with this many bytes at the output wants to start in `at`. Returns the cycle in which
+  // its first beat leaves.
   engine::Cycle pass(engine::Cycle at, u32 bytes_out) { return stage_.enter(at, beats(bytes_out)); }
-  // A packet may start in this cycle, if there is room behind.
+  // The earliest cycle in which a packet may start, if the next block has room.
   engine::Cycle free_from() const { return stage_.free_from(); }
   bool open() const { return free_from() <= now(); }
   static constexpr bool kHasRoom = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Headers in front of payloads that pass: what the packetizer does to a packet whose payload is
-// here. The C++ twin of rtl/packetizer/packetizer.sv.
+// Writes headers before payloads: the function of the packetizer once a packet's payload has
+// arrived. The C++ twin of rtl/packetizer/packetizer.sv.
 //
 // Contract: that of a PacketUnit. The first beat of a frame leaves `latency` cycles after the first
 // beat of its payload has entered; the next packet starts when all beats of the frame have left.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The PSNs of the requester as a block between links, with contexts that come late: what messages,
-// packets, acknowledgements and timers do to SendPsns. The C++ twin of
+// The PSNs of the requester as a block between links, with contexts that arrive late: the effect of
+// messages, packets, acknowledgements and timers on SendPsns. The C++ twin of
 // rtl/requester_psn/requester_psn.sv.
 //
-// Contract: that of a LookUpUnit without regions. A step takes one beat and sees what all in front
-// of it left of its queue pair.
+// Contract: that of a LookUpUnit without regions. A step takes one beat and sees the effect of all
+// earlier steps on its queue pair.
 #pragma once
 #include "model/blocks/twins/look_up_unit.h"
 #include "model/proto/transport/send_psns.h"
@@ -12,26 +12,26 @@
 namespace hca::blocks {
 enum class PsnStep : u8 {
   Start,    // its first PSN is `psn` (G1.1)
-  Message,  // a message begins, if the window has room for it (G1.2, G1.4)
-  // The packet at `index` of the message from `psn` on is sent, or sent again: at send_psn, or
-  // behind it by less than 2^23, where an answer has overtaken what is repeated.
+  Message,  // a message begins, if the window has room (G1.2, G1.4)
+  // The packet at `index` of the message that starts at `psn` is sent or repeated: at send_psn, or
+  // less than 2^23 after it, if an answer arrived before the repetition.
   Packet,
   Acknowledge,  // an ACK of `psn`, or a response (G12.1)
-  GoBack,       // a NAK or RNR NAK of `psn`, or a response of it is missing (G11.4, G12.3)
+  GoBack,       // a NAK or RNR NAK for `psn`, or a missing response (G11.4, G12.3)
   Timeout,      // (G11.3)
   Count
 };
-// Of a message: how many PSNs it takes.
+// The number of PSNs that a message uses.
 enum class PsnKind : u8 {
-  Data,    // one a packet
-  Read,    // one for each packet of its response, all in one packet
+  Data,    // one per packet
+  Read,    // one per packet of its response, all in one request packet
   Atomic,  // one
   Count
 };
 enum class PsnResult : u8 {
   Done,
   Full,   // the message must wait
-  Ghost,  // names a PSN that is not outstanding: nothing changes (G12.1)
+  Ghost,  // refers to a PSN that is not outstanding: no effect (G12.1)
   Newest  // the same, but its credits count (C9-217)
 };
 inline constexpr std::array<std::string_view, std::size_t(PsnStep::Count)> kPsnStepNames{
@@ -40,19 +40,20 @@ inline constexpr std::array<std::string_view, std::size_t(PsnKind::Count)> kPsnK
     "Data", "Read", "Atomic"};
 inline constexpr std::array<std::string_view, 4> kPsnResultNames{"Done", "Full", "Ghost", "Newest"};
 
-// What is asked of the PSNs of a queue pair.
+// A request to the PSN state of a queue pair.
 struct PsnRequest {
   PsnStep step{};
   PsnKind kind{};
   proto::Psn psn = 0;
-  u32 index = 0;     // Packet: PSNs of its message in front of it
+  u32 index = 0;     // Packet: PSNs of its message before it
   u32 byte_len = 0;  // of the message, up to 2^31
 };
 struct PsnAnswer {
   PsnResult result{};
-  bool repeated = false;   // Packet: it has been sent before
-  bool progress = false;   // more is acknowledged than was (G11.6)
-  proto::PsnRange psns{};  // of the message or packet; else from the oldest unacknowledged PSN on
+  bool repeated = false;  // Packet: it was sent before
+  bool progress = false;  // more is acknowledged than before (G11.6)
+  // of the message or packet; otherwise from the oldest unacknowledged PSN on
+  proto::PsnRange psns{};
   proto::SendPsns after{};
 };
 PsnAnswer step_psns(proto::SendPsns& psns, const PsnRequest& request, u32 path_mtu);

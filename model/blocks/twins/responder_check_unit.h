@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules of 9.6 and 9.7 on requests whose contexts and regions come late: what `responder_check`
-// does to a request, as a block between links. The C++ twin of
+// The rules of 9.6 and 9.7 on requests whose contexts and regions arrive late: the function of
+// `responder_check`, as a block between links. The C++ twin of
 // rtl/responder_check/responder_check.sv.
 //
-// Contract: that of a LookUpUnit. The region is that of a request's R_Key, if it carries one that
-// is not 0. A frame that is nobody's request falls. A request sees what all in front of it did to
-// its queue pair and SRQ.
+// Contract: that of a LookUpUnit. The region is the one of a request's R_Key, if it carries one
+// that is not 0. A frame that is not a request is dropped. A request sees the effect of all earlier
+// requests on its queue pair and SRQ.
 #pragma once
 #include <span>
 
@@ -13,29 +13,29 @@
 #include "model/blocks/twins/look_up_unit.h"
 
 namespace hca::blocks {
-// What became of a request, and of the context that it was judged by.
+// The result for a request, and its context afterwards.
 struct CheckedRequest {
   proto::RequestVerdict verdict{};
   proto::RequestEffect effect{};
-  u8 syndrome = 0;  // of the answer; 0 where there is none
+  u8 syndrome = 0;  // of the answer; 0 if there is none
   bool below_limit = false;
   proto::ReceiveState state{};
   proto::SharedQueue shared{};
 };
 
-// A frame on its way through the unit, as an item of its links. All that it points to outlives it.
+// A frame on its way through the unit, as an item of its links. All pointees outlive it.
 struct ResponderCheckItem {
-  const proto::ParsedPacket* packet = nullptr;  // nullptr: it is nobody's request
+  const proto::ParsedPacket* packet = nullptr;  // nullptr: not a request
   std::span<const u8> frame;
   const proto::QpConfig* qp = nullptr;
-  const proto::Region* region = nullptr;  // that its R_Key names
+  const proto::Region* region = nullptr;  // the region of its R_Key
   const proto::PortAttributes* port = nullptr;
   proto::ReceiveState* state = nullptr;
   proto::SharedQueue* shared = nullptr;  // of an SRQ, if it has one
-  // Of its receive queue and of READs and ATOMICs when its context is looked up.
+  // Counts of its receive queue and of READs and ATOMICs when its context is looked up.
   u32 rq_posted = 0, reads_finished = 0;
   bool rq_failed = false;
-  engine::Cycle context_late = 0, region_late = 0;  // cycles that the answers come later
+  engine::Cycle context_late = 0, region_late = 0;  // extra cycles of the answers
   CheckedRequest* checked = nullptr;
 
   static constexpr const char* kUnit = "responder_check";

@@ -52,7 +52,7 @@ ParsedFrame parse_frame(std::span<const u8> frame, LinkLayer link, FrameCrcs crc
   out.verdict = check_frame(frame, link, crcs, out.packet);
   if (out.verdict == PacketVerdict::Good && !out.packet.opcode)
     out.verdict = PacketVerdict::ReservedOpcode;
-  // Behind its first 128 bytes it is as long as it should be.
+  // After its first 128 bytes it has the required length.
   out.whole.assign(frame.begin(), frame.end());
   if (link == LinkLayer::Ethernet) clear_udp_checksum(out.whole);
   if (frame.size() > kMaxHeaderBytes) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the receiving half of `port` finds out about a frame before any context: its headers, its
-// payload and its verdict. The C++ twin of rtl/rx_parser/rx_parser.sv.
+// The work of the receiving half of `port` on a frame before any context look-up: headers, payload
+// and verdict. The C++ twin of rtl/rx_parser/rx_parser.sv.
 //
-// Contract: that of a PacketUnit, with as many beats behind the unit as in front of it. As in
-// `port`, `latency` counts from the beat with the frame's 128th byte, from which all headers are
-// here: whether the frame is that long or not, its first beat leaves then.
+// Contract: that of a PacketUnit, with as many beats at the output as at the input. As in `port`,
+// `latency` counts from the beat of the frame's 128th byte, in which all headers have arrived; for
+// a shorter frame, from the beat in which that byte would arrive.
 #pragma once
 #include <vector>
 
@@ -12,14 +12,15 @@
 #include "model/proto/wire/packet.h"
 
 namespace hca::blocks {
-// What is known of a frame. Headers and payload mean something where `headers` is Good, framing,
-// addresses and BTH also where it is ReservedOpcode.
+// The parse result of a frame. Headers and payload are valid if `headers` is Good; framing,
+// addresses and BTH also if it is ReservedOpcode.
 struct ParsedFrame {
-  proto::PacketVerdict headers{};  // of the first 128 bytes, whatever follows them
-  proto::PacketVerdict verdict{};  // of the whole frame and its CRCs; of a reserved opcode: that
+  proto::PacketVerdict headers{};  // of the first 128 bytes, independent of the rest
+  // of the whole frame and its CRCs; a reserved opcode stays ReservedOpcode
+  proto::PacketVerdict verdict{};
   proto::ParsedPacket packet{};
   proto::Addressing addressing{};
-  std::vector<u8> whole;  // the frame, with zeros for bytes that its headers announce in vain
+  std::vector<u8> whole;  // the frame, padded with zeros for announced but missing header bytes
 
   bool has_transport() const {
     return headers == proto::PacketVerdict::Good || headers == proto::PacketVerdict::ReservedOpcode;
@@ -33,7 +34,7 @@ ParsedFrame parse_frame(std::span<const u8> frame, proto::LinkLayer link, proto:
 struct RxParserItem {
   std::span<const u8> frame;
   proto::LinkLayer link{};
-  proto::FrameCrcs crcs{};  // as icrc_unit found them
+  proto::FrameCrcs crcs{};  // as found by icrc_unit
   ParsedFrame* parsed = nullptr;
 
   static constexpr const char* kUnit = "rx_parser";

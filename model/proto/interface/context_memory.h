@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contexts in host memory: behind the address that SetContextMemory gives, a table for each kind.
+// Contexts in host memory: a table for each kind, from the address of SetContextMemory on.
 #pragma once
 #include <array>
 #include <string_view>
@@ -10,15 +10,15 @@ namespace hca::proto {
 enum class ContextKind : u8 { Qp, Cq, Mpt, Mtt, Wqe };
 inline constexpr unsigned kContextKinds = 5;
 
-// An MTT entry is a line of pages that follow each other in the addresses of a region.
+// An MTT entry is a line of consecutive pages of a region.
 inline constexpr u32 kPagesOfLine = 8;
-// Lines of a region have numbers of their own up to this; those behind share them.
+// Lines of a region up to this have their own numbers; later lines share them.
 inline constexpr u8 kLogLines = 8;
 
 struct ContextKindRow {
   ContextKind kind;
   std::string_view name, cache, meaning;
-  u32 bytes;       // of an entry; 0: it is no table here, its entries stand elsewhere in memory
+  u32 bytes;       // of an entry; 0: no table here, its entries are elsewhere in memory
   u8 log_entries;  // of its table
 };
 inline constexpr std::array kContextTables{
@@ -34,7 +34,7 @@ static_assert(kContextTables.size() == kContextKinds);
 constexpr const ContextKindRow& row_of(ContextKind kind) { return kContextTables[unsigned(kind)]; }
 inline constexpr u32 kMaxContextBytes = 256;
 
-// From the beginning of the context memory to entry `number` of a table.
+// The offset of entry `number` of a table from the beginning of the context memory.
 constexpr u64 context_offset(ContextKind kind, u64 number) {
   u64 offset = 0;
   for (const ContextKindRow& row : kContextTables) {
@@ -54,8 +54,8 @@ constexpr u64 mtt_number(u32 key_index, u64 line) {
   return u64{key_index} << kLogLines | (line & ((1u << kLogLines) - 1));
 }
 
-// Of WQE `index` of a queue pair; those of several queue pairs that go on together lie in different
-// sets.
+// Distance of the numbers of WQEs of two queue pairs: queue pairs that advance together use
+// different sets.
 inline constexpr u64 kWqesApart = (u64{1} << 32) + 8191;
 constexpr u64 wqe_number(u32 qpn, u32 index) { return qpn * kWqesApart + index; }
 constexpr u32 qpn_of_wqe(u64 number) { return u32(number / kWqesApart); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The producer of a ring of entries in host memory, and what a CQE does to that of its CQ (G21.1,
-// G21.3). rtl/completion/completion.sv does the same.
+// The producer index of a ring of entries in host memory, and the step of a CQ's producer for a
+// CQE (G21.1, G21.3). rtl/completion/completion.sv does the same.
 #pragma once
 #include <utility>
 
@@ -11,7 +11,8 @@ namespace hca::proto {
 struct EntryRing {
   bool allocated = false;
   u8 log_entries = 0;
-  bool overflowed = false;  // CQ: takes no more (G21.3); EQ: events are lost since the last EQE
+  // CQ: accepts no more CQEs (G21.3); EQ: events were lost since the last EQE
+  bool overflowed = false;
   u64 address = 0;
   u32 producer = 0, consumer = 0;
 
@@ -21,21 +22,21 @@ struct EntryRing {
   u64 slot(u32 entry_bytes) const {
     return address + u64{producer & (entries() - 1)} * entry_bytes;
   }
-  // 1 on the first turn.
+  // 1 on the first pass.
   bool phase() const { return !(producer >> log_entries & 1); }
 };
 
 enum class CqResult : u8 {
   Written,    // the CQE has its entry
-  FirstLost,  // no room: the CQ takes no more, which is told once (CQ_ERR)
+  FirstLost,  // no room: the CQ accepts no more, which is reported once (CQ_ERR)
   Lost,       // it had overflowed before
-  NoQueue,    // there is no such CQ any more
+  NoQueue,    // the CQ does not exist any more
 };
 struct CqePlace {
   CqResult result{};
-  u64 address = 0;  // Written: of its entry
+  u64 address = 0;  // Written: address of its entry
 };
-// Writes the bytes of a CQE for its entry to `out`, kCqeBytes, if there is room for it.
+// Writes the bytes of a CQE (kCqeBytes) to `out`, if the ring has room for its entry.
 inline CqePlace put_cqe(EntryRing& cq, const Cqe& cqe, u8* out) {
   if (!cq.allocated) return {CqResult::NoQueue};
   if (!cq.takes_more()) {
@@ -50,7 +51,7 @@ inline CqePlace put_cqe(EntryRing& cq, const Cqe& cqe, u8* out) {
   ++cq.producer;
   return place;
 }
-// G21.2: counts for a CQ that is armed for solicited completions.
+// G21.2: true if the CQE counts for a CQ armed for solicited completions.
 constexpr bool is_solicited(const Cqe& cqe) {
   return cqe.solicited || cqe.status != WcStatus::Success;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// T17: what the source of an asynchronous event names.
+// T17: the meaning of the source of an asynchronous event.
 #pragma once
 #include <array>
 #include <string_view>
@@ -7,7 +7,7 @@
 #include "model/proto/types.h"
 
 namespace hca::proto {
-// The part of a queue pair that an event is about, or a CQ. Nothing: the source names no object.
+// The part of a queue pair that an event concerns, or a CQ. Nothing: the source names no object.
 enum class EventPart : u8 {
   Nothing,
   ReceiveQueue,

@@ -30,7 +30,7 @@ constexpr bool is_of_receive(CqeOpcode opcode) { return opcode >= CqeOpcode::Rec
 struct CompletionRow {
   CqeOpcode opcode;
   std::string_view name;
-  std::string_view word;  // after IBV_WC_, where libibverbs has it
+  std::string_view word;  // after IBV_WC_, if libibverbs has it
   std::string_view meaning;
 };
 inline constexpr auto kCompletionRows = [] {
@@ -70,7 +70,7 @@ enum class WorkOpcode : u8 {
   Flush,
 };
 
-// One row per work request: its opcodes by position, what it carries and how it completes.
+// One row per work request: its opcodes by position, its contents and its completion.
 struct WorkRow {
   WorkOpcode opcode;
   std::string_view name;
@@ -81,16 +81,16 @@ struct WorkRow {
   bool solicitable;   // BTH-5: SE may be set in its last packet
   bool takes_credit;  // G6.3: it consumes a receive WQE of the peer
   Answer answer;
-  bool payload;           // its packets carry what its SGEs name
-  u32 exact_bytes;        // that its SGEs have; 0: any number
-  Services services;      // that have it (T4)
-  Capability capability;  // of a device that has it
-  Operands operands;      // between the WQE and its SGEs
+  bool payload;           // its packets carry the data of its SGEs
+  u32 exact_bytes;        // total size of its SGEs; 0: any
+  Services services;      // services that have it (T4)
+  Capability capability;  // capability of a device that has it
+  Operands operands;      // between the WQE's control segment and its SGEs
 
   constexpr u32 segment_bytes() const { return row_of(operands).layout.bytes; }
   constexpr bool sends_payload() const { return payload; }
   constexpr bool is_local() const { return answer == Answer::Nothing; }
-  // Its SGEs are where the data of the answer go.
+  // The data of the answer are written to its SGEs.
   constexpr bool places_response() const { return answer_row(answer).has_data; }
 };
 inline constexpr auto kWorkRows = [] {
@@ -122,12 +122,12 @@ inline constexpr auto kWorkRows = [] {
 constexpr const WorkRow* work_row(WorkOpcode opcode) {
   return std::size_t(opcode) < kWorkRows.size() ? &kWorkRows[std::size_t(opcode)] : nullptr;
 }
-// G23.1: a SEND takes the receive WQE of the peer by its first packet.
+// G23.1: the first packet of a SEND takes the receive WQE of the peer.
 constexpr bool takes_credit_first(WorkOpcode opcode) {
   return kWorkRows[std::size_t(opcode)].completion == CqeOpcode::Send;
 }
 
-// Each work request completes as a row says.
+// The completion of each work request has a row.
 static_assert(std::ranges::all_of(kWorkRows, [](const WorkRow& work) {
   return std::ranges::any_of(
       kCompletionRows, [&](const CompletionRow& row) { return row.opcode == work.completion; });

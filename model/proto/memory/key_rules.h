@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What changes the key table, and what it must hold, as tables (9.4.1.1.3, 10.6): the first broken
-// rule refuses it.
+// Changes of the key table, and their conditions as tables (9.4.1.1.3, 10.6): the first broken rule
+// refuses a change.
 #pragma once
 #include <array>
 #include <span>
@@ -16,7 +16,7 @@ struct KeyRule {
   bool (*broken)(const View&);
 };
 
-// Whether no rule of a table is broken.
+// True if no rule of a table is broken.
 template <const auto& table, class View>
 bool holds(const View& view) {
   return [&]<std::size_t... i>(std::index_sequence<i...>) {
@@ -26,8 +26,8 @@ bool holds(const View& view) {
 }
 
 // ---- Invalidate
-// By the peer (SEND with Invalidate) or by the send queue (Local Invalidate). A key that is Free
-// already is no error (INV-19).
+// By the peer (SEND with Invalidate) or by the send queue (Local Invalidate). Invalidating a key
+// that is already Free is not an error (INV-19).
 struct InvalidateView {
   const Region* entry;
   u32 key;
@@ -76,13 +76,13 @@ inline bool may_invalidate(const Region* entry, u32 key, const Accessor& who) {
 }
 
 // ---- Memory
-// What RegisterMr and REG_MR ask for.
+// The parameters of RegisterMr and REG_MR.
 struct MemoryRequest {
   u64 start, bytes, physical;
   Rights access;
   u8 log_page;
-  std::span<const u64> pages;  // of its page list
-  Rights optional;             // that the device has: optional_rights()
+  std::span<const u64> pages;  // the entries of its page list
+  Rights optional;             // rights of the device's options: optional_rights()
 };
 constexpr PageList page_list_of(u64 physical, u64 bytes, u8 log_page) {
   if (log_page < kMinLogPage || log_page > kMaxLogPage || !bytes) return {};
@@ -97,14 +97,14 @@ inline bool bad_access(const MemoryRequest& m) {
 inline bool remote_without_local(const MemoryRequest& m) {
   return (m.access & kRemoteChanges) && !(m.access & kLocalWrite);
 }
-// Whether the last of these bytes lies beyond 2^64 - 1.
+// True if the last of these bytes lies beyond 2^64 - 1.
 constexpr bool passes_end(u64 start, u64 bytes) { return bytes && start + (bytes - 1) < start; }
 inline bool wraps(const MemoryRequest& m) {
   return passes_end(m.start, m.bytes) || (!m.log_page && passes_end(m.physical, m.bytes));
 }
 inline bool bad_pages(const MemoryRequest& m) {
   if (!m.log_page) return false;
-  if (m.start % kAtomicBytes) return true;  // an ATOMIC lies in one page
+  if (m.start % kAtomicBytes) return true;  // an ATOMIC must lie in one page
   const u64 page = u64{1} << (m.log_page & 63);
   if (m.pages.size() != page_list_of(m.physical, m.bytes, m.log_page).count || m.pages.empty())
     return true;
@@ -120,20 +120,20 @@ inline constexpr std::array kMemoryRules{
 inline bool memory_is_good(const MemoryRequest& m) { return holds<kMemoryRules>(m); }
 
 // ---- Bind
-// By a work request, in the order of its send queue, or by the command BindMw (type 1 alone,
-// by_command). No bytes: unbind.
+// By a work request, in the order of its send queue, or by the command BindMw (only type 1,
+// by_command). Zero bytes: unbind.
 struct BindRequest {
   u64 start, bytes;
   u32 region_key;
   Rights access;
   bool by_command;
-  u32 pd;           // of the queue pair; by command the window's own
-  Rights optional;  // that the device has: optional_rights()
+  u32 pd;           // of the queue pair; for a command, the window's own
+  Rights optional;  // rights of the device's options: optional_rights()
 };
 struct BindView {
   const Region *window, *region;  // kNoRegion: there is none
   BindRequest request;
-  u32 key;  // that the window is to have
+  u32 key;  // the new key of the window
 };
 namespace bind {
 inline bool is_reserved(const BindView& v) { return v.key == kReservedLkey; }
@@ -145,7 +145,7 @@ inline bool is_valid(const BindView& v) {
   return v.window->is_type_2() && v.window->state == KeyState::Valid;
 }
 inline bool empty(const BindView& v) { return v.window->is_type_2() && !v.request.bytes; }
-// A region that can be bound to; an unbind needs none.
+// True unless the region can be bound to; an unbind needs no region.
 inline bool unknown_region(const Region& r, const BindRequest& request) {
   return request.bytes && (!r.exists() || r.is_window() || r.key != request.region_key);
 }
@@ -170,7 +170,7 @@ inline bool outside(const BindView& v) {
   return v.request.start < v.region->start || v.request.bytes > v.region->bytes ||
          offset > v.region->bytes - v.request.bytes;
 }
-// G22.6: of windows those of type 2 alone may be zero-based.
+// G22.6: only windows of type 2 may be zero-based.
 inline bool bad_access(const BindView& v) {
   const bool may_be_zero_based = v.window->is_type_2();
   return v.request.access &
@@ -202,11 +202,11 @@ struct FastRegisterView {
   const Region* region;  // kNoRegion: there is none
   MemoryRequest memory;
   u32 pd;   // of the queue pair
-  u32 key;  // that the region is to have
+  u32 key;  // the new key of the region
 };
 namespace fast_register {
-// It would take the physical addresses of privileged queue pairs away, or give others a key for
-// them.
+// The change would take the physical addresses away from privileged queue pairs, or give others a
+// key for them.
 inline bool is_reserved(const FastRegisterView& v) { return v.key == kReservedLkey; }
 inline bool no_region(const FastRegisterView& v) {
   return v.region->is_window() || !(v.region->access & kFastRegister);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The key table: regions, windows, and what an access by a key must hold (10.6).
+// The key table: regions, windows, and the conditions of an access by a key (10.6).
 #pragma once
 #include <algorithm>
 #include <string_view>
@@ -9,10 +9,10 @@
 
 namespace hca::proto {
 inline constexpr u32 kAnyQp = ~u32{0};
-// It names no region, but all memory by its physical addresses; for privileged queue pairs (G22.4).
+// Names no region, but all memory by physical address; for privileged queue pairs (G22.4).
 inline constexpr u32 kReservedLkey = 0;
 
-// Who accesses.
+// The origin of an access.
 struct Accessor {
   u32 pd, qpn;
 };
@@ -21,8 +21,8 @@ struct Accessor {
 // finds the entry. A bound window has the translation of its region.
 struct alignas(64) Region {
   u64 start = 0, bytes = 0;
-  u64 physical = 0;  // of the byte at `origin`
-  u64 origin = 0;    // virtual address at which the translation begins; modulo 2^64 before 0
+  u64 physical = 0;            // physical address of the byte at `origin`
+  u64 origin = 0;              // first translated virtual address; modulo 2^64 if it lies before 0
   const u64* pages = nullptr;  // addresses of the pages, if it has a page list
   u32 pd = 0, key = 0;
   u32 qpn = kAnyQp;  // of a bound window of type 2: the only queue pair that may use it
@@ -43,7 +43,7 @@ struct alignas(64) Region {
       return physical + offset;
     return pages[offset >> log_page] + (offset & (page_bytes() - 1));
   }
-  // Of `bytes` from `va` on, those that lie one behind the other in memory.
+  // The length of the physically contiguous part of `bytes` from `va` on.
   u32 contiguous(u64 va, u32 wanted) const {
     if (!pages) [[likely]]
       return wanted;
@@ -58,16 +58,16 @@ static_assert(sizeof(Region) == 64);
 // A page list: addresses in host memory that a command or WQE names.
 struct PageList {
   u64 address = 0;
-  u32 count = 0;  // 0: there is none, or it is refused
+  u32 count = 0;  // 0: there is no list, or it is refused
 };
 
 inline constexpr u32 kPageAddressBytes = 8;
 
-// What an index names that is not in the table.
+// The entry of an index outside the table.
 inline constexpr Region kNoRegion{};
 
-// G22.2, in this order; the first that fails is the internal cause. On the wire each is a remote
-// access error.
+// G22.2, checked in this order; the first failure is the internal cause. On the wire each is a
+// remote access error.
 enum class AccessFault : u8 {
   None,
   NoEntry,
@@ -86,7 +86,7 @@ constexpr AccessFault check_access(const Region* region, u32 key, const Accessor
   if (!region) return AccessFault::NoEntry;
   if (!keys_equal(region->key, key)) return AccessFault::WrongKey;
   if (region->state != KeyState::Valid) return AccessFault::NotValid;
-  // MW-6; of 2A it is the QP's own anyway.
+  // MW-6; for 2A this is the QP's own PD anyway.
   if (region->pd != who.pd) return AccessFault::WrongPd;
   // MW-15, MW-16.
   if (region->qpn != kAnyQp && region->qpn != who.qpn) return AccessFault::WrongQp;
@@ -97,11 +97,11 @@ constexpr AccessFault check_access(const Region* region, u32 key, const Accessor
       va >= region->start && bytes <= region->bytes && offset <= region->bytes - bytes;
   return inside ? AccessFault::None : AccessFault::OutOfBounds;
 }
-// Of bytes by a local or remote key, those that lie one behind the other in memory.
+// A physically contiguous run of the bytes that a local or remote key names.
 struct Run {
   u64 address;
   u32 bytes;
-  bool there = true;  // false: the key is gone since the access was judged
+  bool there = true;  // false: the key was removed after the access was judged
 };
 inline Run run_of(const Region* region, u32 key, u64 va, u32 wanted) {
   const bool there = region && region->key == key && region->state == KeyState::Valid &&

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What operations on 8 bytes make of them: ATOMICs and ATOMIC WRITE.
+// The operations on 8 bytes: ATOMICs and ATOMIC WRITE.
 #pragma once
 #include "model/proto/wire/packet.h"
 
 namespace hca::proto {
-// ATOMIC WRITE: memory is to hold its payload as it stands in the packet.
+// ATOMIC WRITE: memory gets its payload in the byte order of the packet.
 inline AtomicEth atomic_operands(const ParsedPacket& packet, const u8* frame) {
   if (packet.opcode->payload != PayloadRule::Eight) return packet.atomic_eth;
   AtomicEth operands{};
@@ -12,7 +12,7 @@ inline AtomicEth atomic_operands(const ParsedPacket& packet, const u8* frame) {
   return operands;
 }
 
-// ATOM-7, ATOM-8: the value that it leaves behind.
+// ATOM-7, ATOM-8: the new value after the operation.
 inline u64 atomic_result(const OpcodeRow& row, const AtomicEth& a, u64 original) {
   if (row.payload == PayloadRule::Eight) return a.swap_add;
   if (row.operation == Operation::FetchAdd) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Multicast groups: which datagrams to QP 0xFFFFFF a port takes, and which queue pairs get a copy
-// (C9-58, C9-59, G25).
+// Multicast groups: the datagrams to QP 0xFFFFFF that a port takes, and the queue pairs that get a
+// copy (C9-58, C9-59, G25).
 #pragma once
 #include <algorithm>
 #include <array>
@@ -32,7 +32,7 @@ inline u64 mac_of_group(const Gid& gid) {
   return is_ipv4_mapped(gid) ? 0x01005e000000 | (low & 0x7fffff) : 0x333300000000 | low;
 }
 
-// Whether a member gets a copy of a datagram with this DGID.
+// True if a member gets a copy of a datagram with this DGID.
 inline bool is_member(const MulticastMember& m, const Gid& dgid, const u8* frame,
                       const FrameShape& shape) {
   return m.gid == dgid && (!is_native(shape.framing) || m.lid == load_be<2>(frame + 2));
@@ -43,8 +43,8 @@ inline bool is_for_group(const Gid& dgid, const u8* frame, const FrameShape& sha
   return (u64{load_be<4>(frame)} << 16 | load_be<2>(frame + 4)) == mac_of_group(dgid);
 }
 
-// What a port asks of a datagram to QP 0xFFFFFF, as port_drop() of another packet (T12-5).
-// `is_attached(dgid)`: a queue pair of the port gets a copy.
+// The port's checks of a datagram to QP 0xFFFFFF, like port_drop() for other packets (T12-5).
+// `is_attached(dgid)`: true if a queue pair of the port gets a copy.
 template <class IsAttached>
 u64 DropCounters::*multicast_drop(const PortAttributes& port, const u8* frame,
                                   const ParsedPacket& packet, const IsAttached& is_attached) {

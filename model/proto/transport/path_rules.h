@@ -13,17 +13,17 @@ namespace hca::proto {
 inline bool names_partition(const QpConfig& qp) { return qp.qpn == kQp0 || pkey_is_valid(qp.pkey); }
 inline constexpr u64 kDefaultGidPrefix = 0xfe80'0000'0000'0000;
 
-// VAL-5, VAL-7: a GID of one port of the fabric: no multicast GID, not the loopback GID, not none.
+// VAL-5, VAL-7: the GID of one port of the fabric: not multicast, not the loopback GID, not zero.
 inline bool is_of_one_port(const u8* gid) {
   return gid[0] != 0xff && (load_be<8>(gid) || load_be<8>(gid + 8) > 1);
 }
-// VAL-6, VAL-8: the GID itself, or its low half behind the default prefix.
+// VAL-6, VAL-8: `found` is the GID, or the default prefix with its low half.
 inline bool names_gid(const u8* found, const u8* gid) {
   return !std::memcmp(found, gid, 16) ||
          (load_be<8>(found) == kDefaultGidPrefix && !std::memcmp(found + 8, gid + 8, 8));
 }
 
-// What of a frame's addresses is not of a path; T12: steps 8 and 9 in this order.
+// The first address of a frame that does not match a path; T12: steps 8 and 9 in this order.
 enum class PathFault : u8 { None, Framing, Sgid, Dgid, MulticastSlid, Lid };
 
 // LIDs of multicast groups; no packet comes from one (C9-56).
@@ -35,8 +35,8 @@ inline bool comes_from_group(const u8* frame, const FrameShape& shape) {
 }
 
 // None if the frame's addresses are those of the path with source and destination exchanged (VAL-6,
-// C9-47.1.1; LIDs where there is no GRH). IPv4 has its addresses at 12 and 16, IPv6 and the GRH at
-// 8 and 24.
+// C9-47.1.1; LIDs if there is no GRH). The addresses are at 12 and 16 in IPv4, at 8 and 24 in IPv6
+// and the GRH.
 inline PathFault path_fault(const Path& path, const u8* frame, const FrameShape& shape) {
   if (shape.framing != path.framing) return PathFault::Framing;
   const u8* theirs = frame + shape.network_offset;
@@ -69,7 +69,7 @@ inline bool comes_from_peer(const Path& path, const u8* frame, const FrameShape&
   return path_fault(path, frame, shape) == PathFault::None;
 }
 
-// G34.3: the tag of a port's VLAN, if it has one; else any, or none.
+// G34.3: the frame has the tag of the port's VLAN; without a VLAN any tag or none is accepted.
 inline bool is_of_vlan(const PortAttributes& port, const u8* frame, const FrameShape& shape) {
   if (is_native(shape.framing)) return true;
   const bool tagged = shape.network_offset > bytes_of<Ethernet>();
@@ -78,7 +78,7 @@ inline bool is_of_vlan(const PortAttributes& port, const u8* frame, const FrameS
   return decode<Vlan>(frame + bytes_of<Ethernet>()).vlan_id == port.vlan;
 }
 
-// The destination of a frame is the port's MAC address or LID.
+// The destination of the frame is the port's MAC address or LID.
 inline bool names_port(const PortAttributes& port, const u8* frame, const FrameShape& shape) {
   if (is_native(shape.framing)) return load_be<2>(frame + 2) == port.lid;
   return load_be<4>(frame) == port.mac >> 16 && load_be<2>(frame + 4) == (port.mac & 0xffff);
@@ -87,7 +87,7 @@ inline bool names_port(const PortAttributes& port, const u8* frame, const FrameS
 inline bool is_for_port(const PortAttributes& port, const u8* frame, const FrameShape& shape) {
   return names_port(port, frame, shape);
 }
-// C9-55: the permissive LID, of packets to QP 0 alone.
+// C9-55: the permissive LID, only for packets to QP 0.
 inline bool is_for_any_port(const u8* frame, const ParsedPacket& packet) {
   return is_native(packet.framing) && load_be<2>(frame + 2) == kPermissiveLid &&
          packet.bth.dest_qp == kQp0;

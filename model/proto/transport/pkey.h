@@ -16,13 +16,13 @@ constexpr u16 pkey_partition(u16 pkey) { return pkey & 0x7FFF; }
 constexpr bool pkey_is_full(u16 pkey) { return pkey & kPkeyFullMember; }
 constexpr bool pkey_is_valid(u16 pkey) { return pkey_partition(pkey) != 0; }
 
-// G18.1: one partition, a valid one, and at least one of the two is a full member.
+// G18.1: the same, valid partition, and at least one of the two is a full member.
 constexpr bool pkey_match(u16 a, u16 b) {
   if (pkey_partition(a) != pkey_partition(b)) return false;
   return pkey_is_valid(a) && (pkey_is_full(a) || pkey_is_full(b));
 }
 
-// The first entry of a table that matches (C9-42).
+// The first matching entry of a table (C9-42).
 inline std::optional<u16> find_pkey(std::span<const u16> table, u16 pkey) {
   for (std::size_t i = 0; i < table.size(); ++i)
     if (pkey_match(pkey, table[i])) return u16(i);

@@ -6,7 +6,7 @@
 #include "model/proto/transport/responder_rules.h"
 
 namespace hca::proto {
-// T15: a change of a port's attributes and what tells it, in the order in which they are told.
+// T15: a change of a port's attributes and the event that reports it, in the order of reporting.
 struct PortEventRow {
   EventType type;
   bool (*happens)(const PortAttributes& before, const PortAttributes& after);
@@ -20,7 +20,7 @@ inline constexpr std::array kPortEvents{
     PortEventRow{EventType::SmChange, [](auto& a, auto& b) { return a.sm_lid != b.sm_lid; }},
     PortEventRow{EventType::ClientReregister, [](auto&, auto& b) { return b.reregister; }},
 };
-// Bit i: row i. A port tells nothing of its first SetPort.
+// Bit i: row i. A port reports no event for its first SetPort.
 using PortEvents = u8;
 inline PortEvents port_events(const PortAttributes& before, const PortAttributes& after) {
   PortEvents events = 0;
@@ -30,8 +30,8 @@ inline PortEvents port_events(const PortAttributes& before, const PortAttributes
   return events;
 }
 
-// BTH-4: a request of an optional operation whose form is not good is malformed for a device that
-// has the operation; for others it is an operation that they do not know.
+// BTH-4: a request of an optional operation with a bad form is malformed for a device that has the
+// operation; for others its operation is unknown.
 inline bool is_malformed(const QpConfig& qp, const ParsedPacket& packet) {
   if (packet.opcode) [[likely]]
     return false;
@@ -39,9 +39,9 @@ inline bool is_malformed(const QpConfig& qp, const ParsedPacket& packet) {
   return row && has(qp.options, row->traits().capability);
 }
 
-// What a port asks of a frame with a good structure before its queue pair looks at it: the counter
-// of the first that does not hold; nullptr if all do. `number`: of the port, from 1 on; `qp`: that
-// DestQP names, if there is one.
+// The port's checks of a well-formed frame, before its queue pair sees it. Returns the counter of
+// the first failing check; nullptr if none fails. `number`: of the port, from 1 on; `qp`: named by
+// DestQP, if it exists.
 inline u64 DropCounters::*port_drop(const PortAttributes& port, u32 number, const u8* frame,
                                     const ParsedPacket& packet, const QpConfig* qp) {
   using D = DropCounters;
@@ -53,13 +53,13 @@ inline u64 DropCounters::*port_drop(const PortAttributes& port, u32 number, cons
   return is_of_port(*qp, number) ? nullptr : &D::wrong_port;
 }
 
-// T13, C9-215, G12.7: the states in which responses count.
+// T13, C9-215, G12.7: the states in which responses are accepted.
 inline bool takes_responses(QpState state) {
   return state == QpState::Rts || state == QpState::Sqd;
 }
 
-// The rules of stage Header hold for responses too; those that a queue pair waits for come in fewer
-// states (G12.7). Good if none is broken.
+// The rules of stage Header apply to responses too, but a queue pair accepts them in fewer states
+// (G12.7). Good if no rule is broken.
 inline RequestCause judge_response_header(const RequestView& view) {
   RequestCause first = RequestCause::Good;
   const auto is_broken = [&]<std::size_t i>() {
@@ -86,7 +86,7 @@ constexpr u64 DropCounters::*counter_of(PathFault fault) {
   return members[std::size_t(fault)];
 }
 
-// Of a packet that breaks a rule of stage Header; nullptr: it breaks none.
+// The drop counter of a packet that breaks a rule of stage Header; nullptr: it breaks none.
 inline u64 DropCounters::*counter_of(RequestCause cause, const QpConfig& qp, const u8* frame,
                                      const FrameShape& shape) {
   using D = DropCounters;

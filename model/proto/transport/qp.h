@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The context of a queue pair: what commands set, and the state of its two sides.
+// The context of a queue pair: the attributes set by commands, and the state of its two sides.
 #pragma once
 #include "model/proto/interface/commands.h"
 #include "model/proto/interface/work_rows.h"
@@ -10,7 +10,8 @@
 #include "model/proto/wire/packet.h"
 
 namespace hca::proto {
-// A ring of WQE slots in host memory. Indices run freely; 16 bits of them are on the bus.
+// A ring of WQE slots in host memory. Indices do not wrap internally; the bus carries their low 16
+// bits.
 struct WorkQueue {
   u64 address = 0;
   u8 log_entries = 0, log_stride = 6;
@@ -19,16 +20,16 @@ struct WorkQueue {
   u32 stride() const { return u32{1} << log_stride; }
   u64 slot(u32 index) const { return address + (u64{index & (entries() - 1)} << log_stride); }
 };
-// The free-running index whose low 16 bits a doorbell carried; `known` is the last one, less than
-// 2^16 behind.
+// Widens an index from the low 16 bits in a doorbell. `known`: the last index, less than 2^16
+// before it.
 constexpr u32 widen_index(u32 known, u16 low) { return known + u16(low - u16(known)); }
-// Of two free-running indices less than 2^31 apart, the one further on.
+// The later of two free-running indices less than 2^31 apart.
 constexpr u32 later_index(u32 a, u32 b) { return b - a < u32{1} << 31 ? b : a; }
 
-// Set by CreateQp and ModifyQp, by nobody else.
+// Set only by CreateQp and ModifyQp.
 struct alignas(64) QpConfig {
   bool allocated = false, signal_all = false, privileged = false;
-  bool blocks_self = false;  // no copy of its own datagrams to a group
+  bool blocks_self = false;  // receives no copy of its own multicast datagrams
   bool reliable = true;      // is_reliable(service)
   QpState state = QpState::Reset;
   Service service = Service::Rc;
@@ -41,62 +42,63 @@ struct alignas(64) QpConfig {
   u32 qpn = 0, pd = 0, send_cq = 0, receive_cq = 0;
   u32 dest_qpn = 0, path_mtu = 1024, qkey = 0;
   u32 sq_psn = 0, rq_psn = 0;
-  u32 rate_limit = 0;        // kb/s of its requests on the wire; 0: none
-  u32 srqn = 0;              // 0: a receive queue of its own
-  u32 srq_pd = 0;            // of the buffers that its WQEs name
+  u32 rate_limit = 0;        // kb/s of its requests on the wire; 0: no limit
+  u32 srqn = 0;              // 0: it has its own receive queue
+  u32 srq_pd = 0;            // PD of the buffers that its WQEs name
   TransportOptions options;  // of its device
-  WorkQueue sq, rq;          // rq: of its SRQ, if it has one
+  WorkQueue sq, rq;          // rq: that of its SRQ, if it has one
   Path path;
 };
 
 inline Accessor accessor_of(const QpConfig& qp) { return {qp.pd, qp.qpn}; }
-// The WQEs of its requests are those of an SRQ.
+// True: its requests take WQEs of an SRQ.
 inline bool uses_srq(const QpConfig& qp) { return qp.srqn; }
-// Of the buffers of receive WQEs (SRQ-4).
+// The accessor for buffers of receive WQEs (SRQ-4).
 inline Accessor receiver_of(const QpConfig& qp) {
   return {uses_srq(qp) ? qp.srq_pd : qp.pd, qp.qpn};
 }
-// G19.1: that its datagrams carry, and that a controlled Q_Key of a work request stands for.
+// G19.1: the Q_Key that its datagrams carry; replaces a controlled Q_Key of a work request.
 inline u32 own_qkey(const QpConfig& qp) { return qp.qpn == kQp1 ? kQp1Qkey : qp.qkey; }
 // G22.4.
 inline bool uses_reserved_lkey(const QpConfig& qp, u32 lkey) {
   return lkey == kReservedLkey && qp.privileged;
 }
-// DROP-1, T12-7: a packet is tied to a queue pair of the port that it came in on, or to none.
-// `port`: from 1 on.
+// DROP-1, T12-7: a packet belongs to a queue pair of the port that received it, or to none. `port`:
+// from 1 on.
 constexpr bool is_of_port(const QpConfig& qp, u32 port) { return qp.port == port; }
 
-// A message that has PSNs (of a READ those of its responses): what go-back-N and completion need to
-// know of it. Kept for each WQE in [completed, started).
+// A message with PSNs (for a READ those of its responses): the state that go-back-N and completion
+// need. Kept for each WQE in [completed, started).
 struct SentMessage {
   u32 first_psn = 0, packets = 0;
   u32 bytes = 0;
   WorkOpcode opcode = WorkOpcode::Send;
   Answer answer = Answer::Acknowledge;
   bool signaled = false;
-  bool placed = false;   // a READ or ATOMIC: its data are in memory; without packets: it is done
-  bool resumed = false;  // a READ: it was asked for again from its middle on
+  // READ or ATOMIC: its data are in memory; a message without packets: it is done
+  bool placed = false;
+  bool resumed = false;  // READ: it was requested again from its middle on
 
   u32 last_psn() const { return psn_add(first_psn, packets - 1); }
   u32 end_psn() const { return psn_add(first_psn, packets); }
 };
 
-// What the peer said of its receive WQEs (G6).
+// The peer's information about its receive WQEs (G6).
 enum class Credit : u8 { Unknown, Limited, Unlimited };
 
-// The requester's side. WQE indices run freely: completed <= started <= posted.
+// The requester side. WQE indices do not wrap: completed <= started <= posted.
 struct alignas(64) SendState : SendPsns {
   u32 started = 0, completed = 0;
   u32 ssn = 0;        // of the last message (G5.4)
   u32 limit_ssn = 0;  // G6.2
   // READs and ATOMICs: started, answered to their last packet, with their data in memory.
   u32 reads_started = 0, reads_answered = 0, reads_placed = 0;
-  u32 awaited = 0;    // WQE of the oldest that is not answered, if there is one
+  u32 awaited = 0;    // WQE of the oldest unanswered READ or ATOMIC, if there is one
   u32 epoch = 0;      // counts rewinds: a WQE fetched before the last one is stale
-  u32 drains_to = 0;  // in SQD: the first WQE that does not begin
+  u32 drains_to = 0;  // in SQD: the first WQE that must not begin
   u8 retries_left = 0, rnr_retries_left = 0;
   bool waits_rnr = false;
-  bool notify_drained = false;  // SQ_DRAINED is asked for (G20.1)
+  bool notify_drained = false;  // SQ_DRAINED was requested (G20.1)
   bool waits_restart = false;   // after an implied NAK, until the repeated PSN is answered (G12.4)
   Credit credit = Credit::Unknown;
 };
@@ -105,17 +107,17 @@ struct alignas(64) SendState : SendPsns {
 struct alignas(64) ReceiveState {
   u32 epsn = 0, msn = 0;
   u32 rq_posted = 0, rq_consumed = 0;
-  u64 write_va = 0;  // of the WRITE in progress: where its next packet goes
+  u64 write_va = 0;  // WRITE in progress: address of its next packet
   u32 write_rkey = 0, write_left = 0, write_bytes = 0;
   u32 reads_accepted = 0;  // READs and ATOMICs
   InMessage message = InMessage::None;
   bool established = false;  // COMM_EST was raised
   bool nak_sent = false;     // suppresses further NAKs until ePSN arrives (G2.3, G2.5)
-  bool failing = false;      // a request was refused that takes it to Error
-  bool refused = false;      // a request took it to Error: the answers in front of it leave (G7.2)
-  bool shared_failed = false;  // its SRQ has
+  bool failing = false;      // a refused request will take it to Error
+  bool refused = false;  // a refused request took it to Error: earlier answers still leave (G7.2)
+  bool shared_failed = false;  // its SRQ has failed
   bool last_wqe_told = false;  // QP_LAST_WQE_REACHED was raised
-  u32 shared_wqe = 0;          // of its SRQ, taken last
+  u32 shared_wqe = 0;          // SRQ WQE taken last
   u32 shared_taken = 0;        // WQEs
 };
 }  // namespace hca::proto

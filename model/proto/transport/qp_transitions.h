@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// T13: the QP's states, what each allows, and which attributes a transition needs.
+// T13: the QP's states, their rules, and the attributes of each transition.
 #pragma once
 #include <array>
 #include <optional>
@@ -18,7 +18,7 @@ struct QpTransition {
   std::string_view statement;
 };
 
-// What SQD allows to change, of RC and of UC.
+// The attributes that SQD allows to change, for RC and for UC.
 inline constexpr u32 kUcSqdAttributes = kQpPort | kQpPath | kQpAccess | kQpPkeyIndex;
 inline constexpr u32 kSqdAttributes = kUcSqdAttributes | kQpTimeout | kQpRetryCount | kQpRnrRetry |
                                       kQpMaxRdAtomic | kQpMaxDestRdAtomic | kQpMinRnrTimer;
@@ -50,7 +50,7 @@ inline constexpr std::array kTransitions{
     // clang-format on
 };
 
-// Reset and Error can be entered from every state by software, SQE from none.
+// Software can enter Reset and Error from every state, SQE from none.
 inline const QpTransition* find_transition(Service service, QpState from, QpState to) {
   static constexpr QpTransition kToReset{kSenders, QpState::Reset, QpState::Reset, kQpState,
                                          0,        "G20.3"};
@@ -65,8 +65,8 @@ inline const QpTransition* find_transition(Service service, QpState from, QpStat
   return nullptr;
 }
 
-// Whether software may make this transition: its row, its mask, the state that the host believes
-// in. While the send queue drains, attributes stay as they are.
+// Checks a transition by software: its row, its mask, and the state that the host expects. While
+// the send queue drains, attributes must not change.
 inline CommandStatus check_transition(Service service, QpState from, bool draining,
                                       const QpAttributes& a) {
   if (a.state > QpState::Error) return CommandStatus::BadValue;
@@ -88,7 +88,7 @@ bool path_ok(const Attributes& a, const PortAttributes& port) {
          (!udp || is_roce_source_port(a.udp_source_port));
 }
 
-// `port`: that the queue pair will have.
+// `port`: the port that the queue pair will have.
 inline bool values_ok(const QpConfig& qp, const QpAttributes& a, const PortAttributes& port) {
   return value_ok(a.mask, kQpQkey, !qkey_is_controlled(a.qkey) || qp.privileged) &&  // G19.1
          value_ok(a.mask, kQpPathMtu, is_mtu(a.path_mtu) && a.path_mtu <= port.mtu) &&
@@ -130,7 +130,7 @@ Path path_of(const Attributes& a, const PortAttributes& port, u8 virtual_lane = 
   return make_path(av);
 }
 
-// What a queue pair was given last, attribute by attribute: QueryQp tells it.
+// Stores the last given value of each attribute, for QueryQp.
 inline void remember(QpAttributes& given, const QpAttributes& a) {
   const auto take = [&](u32 bit, auto... members) {
     if (a.mask & bit) ((given.*members = a.*members), ...);
@@ -154,7 +154,7 @@ inline void remember(QpAttributes& given, const QpAttributes& a) {
   take(kQpRnrRetry, &A::rnr_retry);
 }
 
-// The same for those who execute: the fields that packets need.
+// The same for the execution: the fields that packets need.
 inline void configure(QpConfig& qp, const QpAttributes& given, u32 mask,
                       const PortAttributes& port) {
   qp.port = given.port;
@@ -183,7 +183,7 @@ inline void configure(QpConfig& qp, const QpAttributes& given, u32 mask,
 }
 }  // namespace detail
 
-// Where a datagram goes; nothing if its handle is not good.
+// The destination of a datagram; nullopt if its handle is bad.
 inline std::optional<Path> path_of_datagram(const QpConfig& qp, const AddressHandle& ah,
                                             const PortAttributes& port) {
   if (!detail::path_ok(ah, port)) return std::nullopt;
@@ -193,19 +193,19 @@ inline std::optional<Path> path_of_datagram(const QpConfig& qp, const AddressHan
   return detail::path_of(ah, from, qp.qpn == kQp0 ? kQp0Lane : 0);  // G27.2
 }
 
-// In SQD: messages that are to be finished are not completed (G20.1).
+// In SQD: messages that must finish are not completed yet (G20.1).
 inline bool is_draining(const QpConfig& qp, const SendState& s) {
   const bool all = s32(s.completed - s.drains_to) >= 0 && s.completed == s.started;
   return qp.state == QpState::Sqd && !all;
 }
 
-// True once, when a queue pair is drained that was to tell it.
+// True once, when a queue pair that must report it is drained.
 inline bool take_drained(const QpConfig& qp, SendState& s) {
   return s.notify_drained && !is_draining(qp, s) && std::exchange(s.notify_drained, false);
 }
 
 // ModifyQp: an invalid mask or value changes nothing, not even the state. `ports`: from port 1 on;
-// `posted`: send WQEs that doorbells have told of.
+// `posted`: send WQEs rung by doorbells.
 inline CommandStatus modify_qp(QpConfig& qp, QpAttributes& given, SendState& send,
                                ReceiveState& receive, const QpAttributes& a,
                                std::span<const PortAttributes> ports, u32 posted = 0) {
@@ -213,7 +213,7 @@ inline CommandStatus modify_qp(QpConfig& qp, QpAttributes& given, SendState& sen
   if (allowed != CommandStatus::Ok) return allowed;
   const u8 number = a.mask & kQpPort ? a.port : given.port;
   if ((a.mask & kQpPort) && (!number || number > ports.size())) return CommandStatus::BadValue;
-  // Packets are under way behind the port in SQD: a queue pair changes it in Init alone.
+  // Packets are in flight after the port in SQD, so a queue pair can change its port only in Init.
   if (qp.state == QpState::Sqd && number != given.port) return CommandStatus::BadValue;
   const PortAttributes& port = ports[number ? number - 1 : 0];
   if (!detail::values_ok(qp, a, port)) return CommandStatus::BadValue;
@@ -241,7 +241,7 @@ inline CommandStatus modify_qp(QpConfig& qp, QpAttributes& given, SendState& sen
   return CommandStatus::Ok;
 }
 
-// QueryQp: what was given, and what is now.
+// QueryQp: the given attributes, and the current ones.
 inline QpAttributes query_qp(const QpConfig& qp, const QpAttributes& given, const SendState& s,
                              const ReceiveState& r) {
   QpAttributes a = given;

@@ -4,8 +4,8 @@
 #include "model/proto/transport/request_effect.h"
 
 namespace hca::proto {
-// G26.1: whether the answer that leaves now has BECN 1; `congested`: a request since the last had
-// FECN 1.
+// G26.1: true if the next answer has BECN 1. `congested`: a request since the last answer had FECN
+// 1.
 inline bool takes_becn(bool& congested) { return std::exchange(congested, false); }
 
 // The connection's path, SE = 0, A = 0.
@@ -25,27 +25,27 @@ constexpr const OpcodeRow& reply_row(Service service, Operation operation,
   return *opcode_row(service, operation, position);
 }
 
-// Whether a response of a READ or ATOMIC may begin: not when its queue pair processes requests no
-// more (T13), but in front of the request that took it to Error (G7.2).
+// True if a response of a READ or ATOMIC may begin: not if its queue pair has stopped processing
+// requests (T13), except before the request that took it to Error (G7.2).
 inline bool may_respond(const QpConfig& qp, const ReceiveState& r) {
   return takes_requests(qp.state) || (qp.state == QpState::Error && r.refused);
 }
 
-// What the newest ACK or response of a queue pair told its peer.
+// The credits that the newest ACK or response of a queue pair advertised.
 struct ToldCredits {
   bool any = false;
   u8 syndrome = 0;
   u32 psn = 0, msn = 0;
-  u32 consumed = 0;  // receive WQEs that the messages up to this MSN have taken
+  u32 consumed = 0;  // receive WQEs taken by the messages up to this MSN
 
-  // G6.6, C9-217: the same PSN and MSN may be told again with the WQEs posted since then.
+  // G6.6, C9-217: the same PSN and MSN may be sent again with the WQEs posted since then.
   u32 free(u32 posted) const { return posted - consumed; }
-  // The peer was told that none is free, and now there are.
+  // The last advertisement was zero, and now receive WQEs are free.
   bool must_be_told_again(u32 posted) const {
     return any && syndrome == ack_syndrome(0) && free(posted);
   }
 };
-// Takes note of an AETH for `psn`; a repeated response names no newer PSN.
+// Records an AETH for `psn`; a repeated response carries no newer PSN.
 inline void note_told(ToldCredits& told, u32 psn, u32 msn, u8 syndrome, u32 consumed) {
   if (syndrome_kind(syndrome) != SyndromeKind::Ack) return;
   if (!told.any || psn_distance(told.psn, psn) > 0) told.psn = psn;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What may happen to a request, and why.
+// The actions on a request, and their causes.
 #pragma once
 #include <array>
 #include <string_view>
@@ -7,28 +7,28 @@
 #include "model/proto/types.h"
 
 namespace hca::proto {
-// What happens to a request.
+// The action on a request.
 enum class RequestAction : u8 {
   Execute,
   Acknowledge,  // a duplicate SEND or WRITE: answer again, execute nothing (G3.1)
-  Repeat,       // a duplicate READ or ATOMIC: answer from what is saved, or drop (G3.3, G3.4)
-  Nak,          // with `nak`, and nothing else changes (class B)
-  NakAndFail,   // with `nak`, and the QP goes to Error (class A, C)
+  Repeat,       // a duplicate READ or ATOMIC: answer from the saved state, or drop (G3.3, G3.4)
+  Nak,          // send `nak`; no other change (class B)
+  NakAndFail,   // send `nak`; the QP enters Error (class A, C)
   RnrNak,       // class B with the RNR timer code
-  Fail,         // silently, and the QP goes to Error (class A of an unreliable service)
-  Drop,         // silently (class D)
-  Abandon,      // silently, and with it the message that it is in (class D1)
+  Fail,         // silent; the QP enters Error (class A of an unreliable service)
+  Drop,         // silent (class D)
+  Abandon,      // silent; also abandons the message that it belongs to (class D1)
 };
 inline constexpr std::array<std::string_view, 9> kRequestActionNames{
     "Execute", "Acknowledge", "Repeat", "Nak", "NakAndFail", "RnrNak", "Fail", "Drop", "Abandon"};
-// Nothing of it is executed and nobody is told.
+// The request is not executed, and nothing is reported.
 constexpr bool is_silent(RequestAction action) { return action >= RequestAction::Drop; }
-// It has its place in the order of answers; it happens only if nothing before it fails its queue
-// pair.
+// The action has its place in the order of answers; it takes effect only if no earlier request
+// fails the queue pair.
 constexpr bool is_refusal(RequestAction action) {
   return action >= RequestAction::Nak && action < RequestAction::Drop;
 }
-// Why; one counter each.
+// The cause; one counter each.
 enum class RequestCause : u8 {
   Good,
   WrongService,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a judged request does to the responder's state, and its answer (G2, G3, G5 to G8, G14).
+// The effect of a judged request on the responder's state, and its answer (G2, G3, G5 to G8, G14).
 #pragma once
 #include <utility>
 
@@ -7,22 +7,21 @@
 #include "model/proto/transport/syndrome.h"
 
 namespace hca::proto {
-// What a request does to the responder's state, and what the following stages need of it.
+// The effect of a request on the responder's state, and the values that the later stages need.
 struct RequestEffect {
-  u64 va = 0;  // WRITE: where the payload goes; READ, ATOMIC: what is read
+  u64 va = 0;  // WRITE: destination of the payload; READ, ATOMIC: address to read
   u32 rkey = 0;
   u32 receive_wqe = 0;  // the WQE that it takes or belongs to
-  u32 byte_len = 0;     // WRITE with Immediate: DMALen of the message; READ: what is asked for
+  u32 byte_len = 0;     // WRITE with Immediate: DMALen of the message; READ: requested bytes
   u32 ack_psn = 0, msn = 0;
-  u32 packets = 0;        // READ: of its response; 0: of a duplicate that asks for too many
-  u32 free_receives = 0;  // receive WQEs that nobody has taken: the credits of the answer
-  u32 rq_posted = 0;      // without answers: when it came
+  u32 packets = 0;        // READ: packets of its response; 0: a duplicate that requests too many
+  u32 free_receives = 0;  // free receive WQEs: the credits of the answer
+  u32 rq_posted = 0;      // unreliable services: value on arrival
   bool unreliable = false;
   bool takes_shared = false;  // it took a WQE of its SRQ
   bool completes_message = false;
   bool congested = false;  // G26.1: the next answer has BECN 1
-  // Of a datagram: what its LRH says, and whether its network header stands in front of its
-  // payload.
+  // For a datagram: the values of its LRH, and whether its network header precedes its payload.
   u8 sl = 0;
   bool has_header = false;
   u16 slid = 0;
@@ -31,8 +30,8 @@ struct RequestEffect {
 static_assert(sizeof(RequestEffect) == 48);
 
 namespace request {
-// READ, ATOMIC and the like, new or repeated: what is read, written or flushed. Only a new one
-// changes the state.
+// READ, ATOMIC and similar requests, new or repeated: the memory to read, write or flush. Only a
+// new one changes the state.
 [[gnu::noinline]] inline void accept_read(ReceiveState& s, const ParsedPacket& packet, u32 path_mtu,
                                           bool is_new, RequestEffect& e) {
   const bool atomic = packet.opcode->traits().is_atomic();
@@ -47,7 +46,7 @@ namespace request {
   s.nak_sent = false;
   ++s.reads_accepted;
 }
-// A packet of a WRITE: its place is where the one before ended.
+// A packet of a WRITE: its destination starts at the end of the previous packet.
 inline void accept_write(ReceiveState& s, const ParsedPacket& packet, RequestEffect& e) {
   if (packet.opcode->has(Ext::Reth)) {
     s.write_va = packet.reth.va;
@@ -66,8 +65,8 @@ inline void accept_write(ReceiveState& s, const ParsedPacket& packet, RequestEff
 // T15-COMM_EST: true once, for the first packet that a queue pair in RTR takes.
 inline bool take_established(ReceiveState& s) { return !std::exchange(s.established, true); }
 
-// The same without answers (G14.2): what follows is judged by its own PSN. Receive WQEs are taken
-// behind it, by take_receive().
+// The same without answers (G14.2): later packets are judged by their own PSN. take_receive() takes
+// receive WQEs afterwards.
 [[gnu::noinline]] inline RequestEffect apply_unreliable(ReceiveState& s, const ParsedPacket& packet,
                                                         const RequestVerdict& v) {
   RequestEffect e;
@@ -92,7 +91,7 @@ inline bool take_established(ReceiveState& s) { return !std::exchange(s.establis
   return e;
 }
 
-// G14.4: a receive WQE is used up by the last packet of its message alone. `e`: of a packet that is
+// G14.4: only the last packet of a message consumes a receive WQE. `e`: of a packet that is
 // executed.
 inline void take_receive(ReceiveState& s, const ParsedPacket& packet, RequestEffect& e) {
   e.receive_wqe = s.rq_consumed;
@@ -100,14 +99,14 @@ inline void take_receive(ReceiveState& s, const ParsedPacket& packet, RequestEff
   s.rq_consumed += e.completes_message && row.ends_receive();
 }
 
-// Applies a verdict (G2.2, G2.3, G5.2) and says in `e` what that did.
+// Applies a verdict (G2.2, G2.3, G5.2) and fills `e` with its effect.
 inline void apply(ReceiveState& s, const ParsedPacket& packet, const QpConfig& qp,
                   const RequestVerdict& v, RequestEffect& e) {
   if (!qp.reliable) [[unlikely]] {
     e = apply_unreliable(s, packet, v);
     return;
   }
-  e = {};  // in place: it is not copied out of half-written lines
+  e = {};  // in place: not copied out of half-written cache lines
   e.ack_psn = packet.bth.psn;
   e.congested =
       packet.bth.fecn && v.action != RequestAction::Drop && (qp.options.congestion_control);
@@ -144,8 +143,8 @@ inline RequestEffect apply(ReceiveState& s, const ParsedPacket& packet, const Qp
   return e;
 }
 
-// The AETH of the answer (T5). With the option `credits` it tells the free receive WQEs, else that
-// they are not counted (G6.1).
+// The AETH of the answer (T5). With the option `credits` it advertises the free receive WQEs,
+// otherwise credit code 31 (not counted, G6.1).
 inline u8 answer_syndrome(const RequestVerdict& v, const RequestEffect& e, const QpConfig& qp) {
   if (v.action == RequestAction::RnrNak) return rnr_syndrome(qp.min_rnr_timer);
   if (v.action == RequestAction::Nak || v.action == RequestAction::NakAndFail)

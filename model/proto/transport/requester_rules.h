@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The requester as pure functions: from a send WQE to packets. What comes back is in
-// response_rules.h.
+// The requester as pure functions: from a send WQE to packets. Responses are in response_rules.h.
 #pragma once
 #include <algorithm>
 
@@ -10,40 +9,41 @@
 
 namespace hca::proto {
 // ---- Messages
-// READs and ATOMICs that are started and whose data are not in memory (G29.1).
+// READs and ATOMICs that are started, but whose data are not in memory (G29.1).
 inline u32 reads_outstanding(const SendState& s) { return s.reads_started - s.reads_placed; }
 
-// T13: the states in which send WQEs are executed, and those in which they are taken: in Error and
-// SQE they are flushed.
+// T13: the states in which send WQEs are executed, and those in which they are accepted: in Error
+// and SQE they are flushed.
 inline bool sends(QpState state) { return state == QpState::Rts || state == QpState::Sqd; }
 inline bool flushes_sends(QpState state) {
   return state == QpState::Error || state == QpState::Sqe;
 }
 inline bool takes_sends(QpState state) { return sends(state) || flushes_sends(state); }
-// Those in which receive WQEs are taken.
+// The states in which receive WQEs are accepted.
 inline bool takes_receives(QpState state) { return state != QpState::Reset; }
 
-// C9-214: the state that a send WQE which ends in error leads to.
+// C9-214: the state after a send WQE that ends in error.
 constexpr QpState state_of_failed_sends(Service service) {
   return is_reliable(service) ? QpState::Error : QpState::Sqe;
 }
 
-// G20.1: in SQD what is begun, or by an option what was posted, is finished, and nothing else
-// begins.
+// G20.1: in SQD the messages already begun are finished (by an option, those already posted), and
+// no other one begins.
 inline bool starts_nothing(const QpConfig& qp, const SendState& s) {
   return qp.state == QpState::Sqd && s32(s.started - s.drains_to) >= 0;
 }
 
-// Whether the peer's receive WQEs are counted (G6): before it has told of any by an option (G6.4).
+// True if the peer's receive WQEs are counted (G6); before its first advertisement this depends on
+// an option (G6.4).
 inline bool is_limited(const SendState& s, const QpConfig& qp) {
   return s.credit == Credit::Limited ||
          (s.credit == Credit::Unknown && qp.options.initial_credits == InitialCredits::One);
 }
 
-// Whether a new message must wait: the window (G1.4), its fence (G30.1), the limit of READs and
-// ATOMICs (G29.1), the peer's credits (G6.3: the message just beyond the limit may go).
-// What a new message waits for: acknowledgements, as 2^23 PSNs are out; one of the READs and
-// ATOMICs in flight; by its fence, all of them; receive WQEs that the peer tells of.
+// The condition that a new message waits for: Window: acknowledgements, because 2^23 PSNs are
+// outstanding (G1.4). Reads: one of the READs and ATOMICs in flight (G29.1). Fence: all of them
+// (G30.1). Credits: receive WQEs that the peer advertises (G6.3: the message just beyond the limit
+// may go).
 enum class SendWait : u8 { None, Window, Reads, Fence, Credits };
 inline SendWait send_wait(const SendState& s, const QpConfig& qp, const SendWqe& wqe, u32 packets) {
   const WorkRow& row = row_of(wqe);
@@ -61,8 +61,8 @@ inline SendWait send_wait(const SendState& s, const QpConfig& qp, const SendWqe&
 inline bool must_wait(const SendState& s, const QpConfig& qp, const SendWqe& wqe, u32 packets) {
   return send_wait(s, qp, wqe, packets) != SendWait::None;
 }
-// G6.3, with `credit_probe: first_packet`: a SEND just beyond the limit waits behind its first
-// packet until that is acknowledged. `newest`: no message was begun behind it.
+// G6.3, with `credit_probe: first_packet`: a SEND just beyond the limit sends its first packet and
+// waits for its acknowledgement. `newest`: no later message was begun.
 inline bool may_probe(const QpConfig& qp) {
   return qp.options.credit_probe == CreditProbe::FirstPacket;
 }
@@ -72,7 +72,7 @@ inline bool probes(const SendState& s, const QpConfig& qp, const SentMessage& m,
          psn_distance(m.first_psn, s.unacked_psn) <= 0;
 }
 
-// A READ has those of its responses, all that is answered by one packet has one (G2.2).
+// A READ has the PSNs of its responses; a message with one response packet has one PSN (G2.2).
 constexpr u32 psns_of_message(const WorkRow& row, u64 bytes, u32 path_mtu) {
   const bool one = has_response(row.answer) && row.answer != Answer::Read;
   return one ? 1 : psns_of(bytes, path_mtu);
@@ -81,14 +81,14 @@ constexpr u32 psns_of_message(const WorkRow& row, u64 bytes, u32 path_mtu) {
 inline void take_operands(const WorkRow& row, const u8* at, WorkOperands& to) {
   std::memcpy(to.bytes.data(), at, row.segment_bytes());
 }
-// The bytes of a message that its operands give: of those its SGEs do not count.
+// The bytes of a message as its operands give them; its SGEs do not count then.
 inline u64 bytes_of_operands(const WorkRow& row, const WorkOperands& operands) {
   if (row.operands == Operands::None) return 0;
   return row_of(row.operands).message_bytes(operands.bytes.data());
 }
 
-// Gives a new message its PSNs (G1.1, G1.2) and its SSN (G5.4); what sends no packet gets neither.
-// `index`: of its WQE.
+// Gives a new message its PSNs (G1.1, G1.2) and its SSN (G5.4); a message without packets gets
+// neither. `index`: of its WQE.
 inline void begin_message(SentMessage& m, SendState& s, const SendWqe& wqe, u32 index, u32 bytes,
                           u32 path_mtu, bool signal_all) {
   const WorkRow& row = row_of(wqe);
@@ -109,13 +109,13 @@ inline void begin_message(SentMessage& m, SendState& s, const SendWqe& wqe, u32 
   if (!row.takes_credit) s.limit_ssn = psn_add(s.limit_ssn, 1);  // G6.3
 }
 
-// G14.1, CQ-8: a message is done when its last packet is handed to the wire; no answer will come.
+// G14.1, CQ-8: a message without an answer is done when its last packet is handed to the wire.
 inline bool ends_when_sent(const QpConfig& qp) { return !qp.reliable; }
 
 // ---- Packets
 // Packet `index` of a message: opcode by length and position (SEND-5 to SEND-8, WRITE-5, WRITE-6),
-// its part of the data. A READ is one packet that asks for all from PSN `index` of its answer on
-// (G11.5).
+// its part of the data. A READ is one packet that requests everything from PSN `index` of its
+// answer on (G11.5).
 struct PacketPlan {
   const OpcodeRow* row;
   PsnRange psns;
@@ -134,7 +134,7 @@ inline PacketPlan plan_packet(const QpConfig& qp, const SendWqe& wqe, const Sent
   const PsnRange psns = psns_of_packet(m.first_psn, m.packets, index, reads);
   const OpcodeRow* row = opcode_row(u8(u8(qp.service) << 5 | operation));
   return {row, psns, offset, work.sends_payload() ? bytes : 0,
-          // G4.5: the last packet asks for the ACK, if there will be one (G14.1)
+          // G4.5: the last packet requests the ACK, if the service has ACKs (G14.1)
           last && qp.reliable, last && wqe.solicited && work.solicitable, last};
 }
 
@@ -157,13 +157,13 @@ inline void request_headers(ExtHeaders& ext, const SendWqe& wqe, const WorkOpera
   if (plan.row->has(Ext::AtomicEth)) {
     ext.atomic_eth.va = wqe.remote_va;
     ext.atomic_eth.rkey = wqe.rkey;
-  } else {  // of a WRITE only the first packet has it
+  } else {  // only the first packet of a WRITE has it
     ext.reth = {wqe.remote_va + plan.offset, wqe.rkey, m.bytes - plan.offset};
   }
   const Operands kind = row_of(wqe).operands;
   if (kind != Operands::None) row_of(kind).put_in(operands.bytes.data(), ext);
 }
-// Of a datagram, whose address handle stands in its WQE (PSR-18, G15.2).
+// The headers of a datagram, from the address handle in its WQE (PSR-18, G15.2).
 inline void address_datagram(Bth& bth, ExtHeaders& ext, const QpConfig& qp,
                              const AddressHandle& ah) {
   bth.dest_qp = ah.dest_qpn;

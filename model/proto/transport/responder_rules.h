@@ -22,18 +22,18 @@ struct RequestView {
   std::span<const u8> frame;
   const QpConfig& qp;
   const ReceiveState& state;
-  const Region* region;      // that the R_Key of its RETH or AtomicETH names, if it has one
-  u32 reads_unfinished = 0;  // READs and ATOMICs accepted before whose responses have not all left
-  const PortAttributes* port = nullptr;  // UD: that it came through
+  const Region* region;      // named by the R_Key of its RETH or AtomicETH, if it has one
+  u32 reads_unfinished = 0;  // earlier READs and ATOMICs whose responses have not all left
+  const PortAttributes* port = nullptr;  // UD: the receiving port
 };
-// The R_Key that a request is judged by, 0 if it has none.
+// The R_Key that a request is checked by, 0 if it has none.
 inline u32 remote_key(const ParsedPacket& packet) {
   if (!packet.opcode) return 0;
   if (packet.has(Ext::Reth)) return packet.reth.rkey;
   return packet.has(Ext::AtomicEth) ? packet.atomic_eth.rkey : 0;
 }
 
-// The memory that it names by that key.
+// The memory that the request names by that key.
 struct RemoteBytes {
   u64 va = 0, bytes = 0;
 };
@@ -42,8 +42,8 @@ inline RemoteBytes remote_bytes(const ParsedPacket& packet) {
   return {packet.atomic_eth.va, kAtomicBytes};
 }
 
-// The rights that it needs of its queue pair and of its key (G31.1, G22.2): of a FLUSH those for
-// its placement types.
+// The rights that the request needs of its queue pair and of its key (G31.1, G22.2); a FLUSH needs
+// those of its placement types.
 inline Rights needed_rights(const ParsedPacket& packet) {
   const Rights needed = packet.opcode->traits().needed_access;
   if (!packet.has(Ext::Feth)) return needed;
@@ -51,7 +51,7 @@ inline Rights needed_rights(const ParsedPacket& packet) {
   const Rights persistent = packet.feth.placement_type & kPlacePersistent ? kFlushPersistent : 0;
   return needed & (global | persistent);
 }
-// A FLUSH of all that its key names: its address and length are not read.
+// A FLUSH of the whole memory of its key: its address and length are ignored.
 inline bool names_whole_region(const ParsedPacket& packet) {
   return packet.has(Ext::Feth) && packet.feth.selectivity == kFlushRegion;
 }
@@ -83,18 +83,18 @@ inline bool takes_receive_wqe(const OpcodeRow& row) { return row.takes_receive()
 inline bool wrong_service(const RequestView& v) {
   return (v.packet.bth.opcode >> 5) != unsigned(v.qp.service);
 }
-// A request that takes the queue pair to Error ends it for all behind, before the state is Error
-// (G7.4).
+// A request that takes the queue pair to Error ends it for all later ones, even before the state is
+// Error (G7.4).
 inline bool bad_state(const RequestView& v) {
   return !takes_requests(v.qp.state) || v.state.failing;
 }
 inline bool wrong_path(const RequestView& v) {
   return !comes_from_peer(v.qp.path, v.frame.data(), v.packet);
 }
-// C9-56: all that the addresses of a datagram's sender may not be.
+// C9-56: all forbidden addresses of a datagram's sender.
 inline bool from_group(const RequestView& v) { return comes_from_group(v.frame.data(), v.packet); }
 inline bool bad_pkey(const RequestView& v) { return !pkey_match(v.packet.bth.pkey, v.qp.pkey); }
-// G27.2, G27.3: VL 15 is of QP 0, and of no other.
+// G27.2, G27.3: VL 15 is only for QP 0, and QP 0 uses only VL 15.
 inline bool wrong_vl(const RequestView& v) {
   if (!is_native(v.packet.framing)) return false;
   const bool is_lane = v.frame[0] >> 4 == kQp0Lane;
@@ -130,20 +130,20 @@ inline bool out_of_sequence(const RequestView& v) {
   if (!inside && !begins) return true;
   return inside && v.packet.opcode->traits().message != v.state.message;
 }
-// UC, G14.2: a packet behind a gap that begins no message.
+// UC, G14.2: a packet after a gap that begins no message.
 inline bool begins(const RequestView& v) {
   return v.packet.opcode && begins_message(v.packet.opcode->position);
 }
 inline bool behind_gap(const RequestView& v) {
   return region(v) != PsnRegion::Expected && !begins(v);
 }
-// UC, G14.3: one that belongs to no message; First and Only begin one, whatever was before.
+// UC, G14.3: a packet that belongs to no message; First and Only begin one in any case.
 inline bool continues_nothing(const RequestView& v) {
   if (!v.packet.opcode) return false;  // the next stage refuses it
   if (begins(v)) return false;
   return v.state.message != v.packet.opcode->traits().message;
 }
-// Reserved placement types and selectivities, and a FLUSH to nowhere ([U]).
+// Reserved placement types and selectivities, and a FLUSH without a placement type ([U]).
 inline bool bad_flush(const ParsedPacket& packet) {
   if (!packet.has(Ext::Feth)) [[likely]]
     return false;
@@ -170,7 +170,7 @@ inline bool no_receive_wqe(const RequestView& v) {
 inline bool shared_queue_failed(const RequestView& v) {
   return v.state.shared_failed && takes_receive_wqe(*v.packet.opcode);
 }
-// Without answers, of an SRQ: its WQEs are taken as they come (G23.1).
+// Unreliable service with an SRQ: its WQEs are taken in order of arrival (G23.1).
 inline bool lacks_shared_wqe(const RequestView& v) { return uses_srq(v.qp) && no_receive_wqe(v); }
 inline bool too_long(u32 dma_len) { return dma_len > (u32{1} << 31); }
 // T7-l4, T7-l5; C9-9.
@@ -198,7 +198,7 @@ inline bool bad_saved_length(const ParsedPacket& packet) {
 inline bool misaligned(const RequestView& v) {
   return v.packet.opcode->traits().is_aligned() && remote_bytes(v.packet).va % kAtomicBytes;
 }
-// HDR-12, G22.3, G22.5: the whole DMALen is checked with the packet that carries the RETH.
+// HDR-12, G22.3, G22.5: the packet with the RETH is checked for the whole DMALen.
 [[gnu::noinline]] inline bool refuses_key(const RequestView& v) {
   const OpcodeRow& row = *v.packet.opcode;
   const u32 key = remote_key(v.packet);
@@ -266,7 +266,7 @@ struct RequestVerdict {
   std::string_view statement{};
 };
 
-// The verdict of each rule, and behind them that of a request that breaks none.
+// The verdict of each rule, and at the end that of a request that breaks none.
 inline constexpr auto kRequestVerdicts = [] {
   std::array<RequestVerdict, kRequestRules.size() + 1> verdicts{};
   for (std::size_t i = 0; i < kRequestRules.size(); ++i) {
@@ -276,13 +276,13 @@ inline constexpr auto kRequestVerdicts = [] {
   return verdicts;
 }();
 
-// The first broken rule of a service; Execute if none is.
+// The first broken rule of a service; Execute if there is none.
 template <Service service>
 const RequestVerdict& judge_request_of(const RequestView& view) {
   std::size_t first = kRequestRules.size();
   const auto is_broken = [&]<std::size_t i>() __attribute__((always_inline)) {
     if constexpr (!includes(kRequestRules[i].services, service)) return false;
-    constexpr auto broken = kRequestRules[i].broken;  // a call that the compiler sees through
+    constexpr auto broken = kRequestRules[i].broken;  // a call that the compiler can inline
     if (!broken(view)) [[likely]]
       return false;
     first = i;
@@ -294,12 +294,12 @@ const RequestVerdict& judge_request_of(const RequestView& view) {
   (std::make_index_sequence<kRequestRules.size()>{});
   return kRequestVerdicts[first];
 }
-// Of a service without responder here: nothing is taken (C9-38).
+// For a service without a responder here: nothing is accepted (C9-38).
 inline constexpr RequestVerdict kServiceNotExecuted{RequestAction::Drop, RequestCause::WrongService,
                                                     NakCode{}, "C9-38"};
 inline const RequestVerdict& refuse_service(const RequestView&) { return kServiceNotExecuted; }
 
-// By OpCode[7:5]: each service that is executed has its rules, the others nothing.
+// By OpCode[7:5]: each executed service has its rules, the others accept nothing.
 inline constexpr auto kRequestJudges = [] {
   std::array<const RequestVerdict& (*)(const RequestView&), 8> judges{};
   judges.fill(refuse_service);
@@ -309,8 +309,8 @@ inline constexpr auto kRequestJudges = [] {
   (std::make_index_sequence<judges.size()>{});
   return judges;
 }();
-// An executed service has rules of each stage but those that it does without: what no rule names is
-// not permitted by that.
+// An executed service has rules of each stage, except for the stages listed here: a missing rule
+// never permits a request by accident.
 static_assert([] {
   for (const Service service : kServices)
     for (const RuleStage stage : kRuleStages) {
@@ -326,7 +326,7 @@ static_assert([] {
   return true;
 }());
 
-// Apart, so that the rules of RC lie close together.
+// Not inlined, so that the rules of RC lie close together.
 [[gnu::noinline]] inline const RequestVerdict& judge_by_service(const RequestView& view) {
   return kRequestJudges[std::size_t(view.qp.service)](view);
 }

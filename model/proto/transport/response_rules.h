@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a response or a timer makes of the send state (G11, G12, T5, T7, T9).
+// The effect of a response or a timer on the send state (G11, G12, T5, T7, T9).
 #pragma once
 #include "model/proto/transport/requester_rules.h"
 #include "model/proto/transport/syndrome.h"
@@ -9,7 +9,7 @@ namespace hca::proto {
 enum class AckAction : u8 {
   Drop,      // class E: ghost, or a reserved syndrome
   Credits,   // class E, but its credits count (C9-217)
-  Progress,  // everything before `psn` is acknowledged
+  Progress,  // all before `psn` is acknowledged
   Resend,    // the same, then go back to `psn` (class A)
   Wait,      // the same, then resend from `psn` after the RNR time (class A)
   Fail,      // the same, then the WQE that holds `psn` fails with `status` (class B)
@@ -23,7 +23,7 @@ struct AckVerdict {
   bool by_timer = false;
   bool implied = false;  // an implied NAK: a response is missing (G12.3, G12.4)
 };
-// Of a READ or ATOMIC response; its data go to the message's buffers at `offset` if `places`.
+// For a READ or ATOMIC response; its data go to the message's buffers at `offset` if `places`.
 struct ResponseVerdict : AckVerdict {
   bool places = false;
   bool completes = false;  // it is the last of its message
@@ -48,19 +48,19 @@ constexpr AckVerdict drop(std::string_view why) { return {AckAction::Drop, 0, {}
 inline AckVerdict fail(u32 psn, WcStatus status, std::string_view why) {
   return {AckAction::Fail, psn, status, 0, why};
 }
-// T5-23: 7 tries for ever.
+// T5-23: 7 means unlimited retries.
 inline bool counts_rnr(const QpConfig& qp) { return qp.rnr_retry != kRnrRetryForever; }
-// T5: codes of a NAK that mean nothing to a requester.
+// T5: NAK codes without a meaning for a requester.
 inline bool is_reserved_nak(u8 code, ReservedNak option) {
   if (option == ReservedNak::Fail) return code == u8(NakCode::OperationInProgress);
   return code > u8(NakCode::InvalidRdRequest);
 }
 inline bool awaits_response(const SendState& s) { return s.reads_started != s.reads_answered; }
-// The first PSN of `m`, the oldest READ or ATOMIC that is not answered, whose response is missing.
+// The first PSN of `m` (the oldest unanswered READ or ATOMIC) whose response is missing.
 inline u32 missing_psn(const SendState& s, const SentMessage& m) {
   return psn_distance(m.first_psn, s.unacked_psn) > 0 ? s.unacked_psn : m.first_psn;
 }
-// Whether a NAK of `psn` finds no retry left: what it acknowledges reloads the counter (G11.6).
+// True if a NAK of `psn` finds no retry left; an acknowledgement by it reloads the counter (G11.6).
 inline bool is_exhausted(const SendState& s, const QpConfig& qp, u32 psn) {
   const bool progress = psn != s.unacked_psn;
   return !(progress ? qp.retry_count : s.retries_left);
@@ -75,8 +75,7 @@ inline AckVerdict implied_nak(const SendState& s, const QpConfig& qp, u32 missin
 }
 }  // namespace response
 
-// An Acknowledge packet. `awaited`: the oldest READ or ATOMIC that is not answered, if there is
-// one.
+// An Acknowledge packet. `awaited`: the oldest unanswered READ or ATOMIC, if there is one.
 inline AckVerdict judge_ack(const SendState& s, const QpConfig& qp, const SentMessage* awaited,
                             u32 psn, u8 syndrome, u32 payload_bytes) {
   using namespace response;
@@ -115,16 +114,16 @@ inline AckVerdict judge_ack(const SendState& s, const QpConfig& qp, const SentMe
 
 namespace response {
 inline bool has_more_behind(Position p) { return p == Position::First || p == Position::Middle; }
-// T7: what may answer the READ `m` at `missing`, with `left` bytes to come: First or Middle if they
-// are more than a packet holds, Last if not (ERR-16), Only always. Asked for again from its middle
-// on it may be answered anew from there, or go on (T9-21).
+// T7: the positions that may answer the READ `m` at `missing`, with `left` bytes to come: First or
+// Middle if they are more than a packet holds, Last if not (ERR-16), Only always. A READ that was
+// requested again from its middle may restart there, or continue (T9-21).
 inline bool position_fits(const SentMessage& m, u32 missing, Position p, u32 left, u32 mtu) {
   const bool begins = p == Position::First || p == Position::Only;
   const bool anew = m.resumed;
   if (p != Position::Only && has_more_behind(p) != (left > mtu)) return false;
   return anew || begins == (missing == m.first_psn);
 }
-// T9-16: First and Middle are full, Last and Only are the rest.
+// T9-16: First and Middle are full, Last and Only carry the rest.
 inline bool length_fits(Position p, u32 bytes, u32 left, u32 mtu) {
   if (has_more_behind(p)) return bytes == mtu;
   return bytes == left && bytes <= mtu;
@@ -134,7 +133,7 @@ inline bool has_good_syndrome(const ParsedPacket& packet) {
 }
 }  // namespace response
 
-// A READ response or an ATOMIC Acknowledge (G12.4, G12.5). It acknowledges all before it.
+// A READ response or an ATOMIC Acknowledge (G12.4, G12.5). It acknowledges everything before it.
 inline ResponseVerdict judge_response(const SendState& s, const QpConfig& qp,
                                       const SentMessage* awaited, const ParsedPacket& packet) {
   using namespace response;
@@ -173,8 +172,7 @@ inline AckVerdict judge_timeout(const SendState& s) {
   return {AckAction::Resend, s.unacked_psn, {}, 0, "G11.3", true};
 }
 
-// Applies a verdict to PSNs and retry counters. Completing WQEs up to unacked_psn is the caller's
-// part.
+// Applies a verdict to PSNs and retry counters. The caller completes WQEs up to unacked_psn.
 inline void apply(SendState& s, const QpConfig& qp, const AckVerdict& v) {
   if (v.action == AckAction::Drop || v.action == AckAction::Credits) return;
   if (s.acknowledge(v.psn)) {
@@ -190,7 +188,7 @@ inline void apply(SendState& s, const QpConfig& qp, const AckVerdict& v) {
   if (v.action == AckAction::Wait) s.rnr_retries_left -= response::counts_rnr(qp);  // G8.2
 }
 
-// The READ or ATOMIC that was awaited is answered; `message(i)` gives the SentMessage of WQE i.
+// The awaited READ or ATOMIC is answered; `message(i)` returns the SentMessage of WQE i.
 template <class MessageOf>
 void answer_awaited(SendState& s, const MessageOf& message) {
   if (++s.reads_answered == s.reads_started) return;
@@ -198,7 +196,7 @@ void answer_awaited(SendState& s, const MessageOf& message) {
   while (!has_response(message(s.awaited).answer));
 }
 
-// G6.2, G6.5: the credits of an AETH that was accepted. Code 31 switches to unlimited for good.
+// G6.2, G6.5: takes the credits of an accepted AETH. Code 31 switches to unlimited for good.
 inline void take_credits(SendState& s, u32 msn, u8 syndrome) {
   if (syndrome_kind(syndrome) != SyndromeKind::Ack || s.credit == Credit::Unlimited) return;
   const u8 code = syndrome_value(syndrome);
@@ -208,8 +206,8 @@ inline void take_credits(SendState& s, u32 msn, u8 syndrome) {
   s.credit = Credit::Limited;
 }
 
-// Where go-back-N resumes: the WQE in [completed, started) that holds `psn`, `started` if none
-// does.
+// The WQE at which go-back-N resumes: the one in [completed, started) that holds `psn`; `started`
+// if there is none.
 template <class MessageOf>
 u32 wqe_of_psn(u32 completed, u32 started, Psn psn, const MessageOf& message) {
   u32 i = completed;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// READs, ATOMICs and the like that a responder keeps for their duplicates (G29, G3.3, G3.4).
+// READs, ATOMICs and similar requests that a responder keeps for their duplicates (G29, G3.3,
+// G3.4).
 #pragma once
 #include <vector>
 
@@ -10,12 +11,12 @@ struct SavedRequest {
   u32 first_psn = 0, packets = 0;
   u64 va = 0;
   u32 rkey = 0, bytes = 0;
-  u64 original = 0;  // ATOMIC: what was there before
+  u64 original = 0;  // ATOMIC: the previous value in memory
   Operation operation = Operation::ReadRequest;
   bool valid = false;
 };
 
-// As many as the queue pair's max_dest_rd_atomic; a new one takes the place of the oldest.
+// Holds the queue pair's max_dest_rd_atomic entries; a new one replaces the oldest.
 class SavedRequests {
  public:
   void save(u32 depth, const RequestEffect& e, Operation operation, u64 original) {
@@ -26,8 +27,9 @@ class SavedRequests {
     entries_[next_] = {e.ack_psn, e.packets, e.va, e.rkey, e.byte_len, original, operation, true};
     next_ = next_ + 1 == entries_.size() ? 0 : next_ + 1;
   }
-  // G3.3: a part of a READ that is held: the PSN says where it begins, all else must agree.
-  // READ-16: it ends where the READ or one of its packets does, so that each PSN has one payload.
+  // G3.3: true for a part of a held READ: its PSN gives the beginning, all other fields must agree.
+  // READ-16: it ends at the end of the READ or of one of its packets, so that each PSN has one
+  // payload.
   bool holds_read(const RequestEffect& e, u32 path_mtu) const {
     const SavedRequest* held = find(e.ack_psn);
     if (!held || held->operation != Operation::ReadRequest) return false;
@@ -37,7 +39,7 @@ class SavedRequests {
     const u64 left = held->bytes - offset;
     return e.byte_len == left || (e.byte_len && e.byte_len < left && e.byte_len % path_mtu == 0);
   }
-  // G3.4: of a request that is executed once; nullptr if its result is not held.
+  // G3.4: the saved result of a request that is executed only once; nullptr if it is not held.
   const SavedRequest* find_result(u32 psn, Operation operation) const {
     const SavedRequest* held = find(psn);
     return held && held->operation == operation ? held : nullptr;

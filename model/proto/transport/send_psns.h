@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// The PSNs of a requester: which a message takes, how many may be outstanding, and where go-back-N
-// stands (G1, G11, G12). rtl/requester_psn/requester_psn.sv does the same.
+// The PSNs of a requester: those of each message, the outstanding ones, and the position of
+// go-back-N (G1, G11, G12). rtl/requester_psn/requester_psn.sv does the same.
 #pragma once
 #include "model/proto/transport/psn.h"
 
 namespace hca::proto {
-// PSNs from `from` up to but without `to`, when `to` is not behind: 0 .. 2^24-1.
+// The number of PSNs in [from, to), if `to` is not before `from`: 0 .. 2^24-1.
 constexpr u32 psns_between(Psn from, Psn to) { return (to - from) & kPsnMask; }
 
-// The PSNs of a packet: one, of a READ those of all its responses.
+// The PSNs of a packet: one; for a READ request those of all its responses.
 struct PsnRange {
   Psn first;
   u32 count;
   constexpr Psn end() const { return psn_add(first, count); }
 };
-// The packet at PSN `index` of a message that has `packets` PSNs from `first` on. `whole`: it takes
-// all that are left, as a READ does, from its begin or from where it is asked for again (G11.5).
+// The packet at PSN `index` of a message with `packets` PSNs from `first` on. `whole`: it covers
+// all remaining PSNs, like a READ from its beginning or from the point of its repetition (G11.5).
 constexpr PsnRange psns_of_packet(Psn first, u32 packets, u32 index, bool whole) {
   return {psn_add(first, index), whole ? packets - index : 1};
 }
@@ -25,7 +25,7 @@ struct SendPsns {
   Psn next_psn = 0;     // of the next new message (G1.1)
   Psn unacked_psn = 0;  // oldest unacknowledged: u of G12.1
   Psn sent_psn = 0;     // next PSN never sent: s of G12.1
-  Psn send_psn = 0;     // next PSN to send: behind sent_psn while going back
+  Psn send_psn = 0;     // next PSN to send: before sent_psn while going back
 
   bool anything_unacked() const { return unacked_psn != sent_psn; }
   bool repeats() const { return send_psn != sent_psn; }
@@ -34,24 +34,24 @@ struct SendPsns {
     const u32 sent = psns_between(unacked_psn, sent_psn);
     return psns_between(unacked_psn, psn) < sent;
   }
-  // The newest that is acknowledged: an ACK of it may bring credits (C9-217).
+  // The newest acknowledged PSN: an ACK of it may bring credits (C9-217).
   bool is_newest_acked(Psn psn) const { return psn == psn_sub(unacked_psn, 1); }
-  // True if a message of so many PSNs would put more than 2^23 between the oldest unacknowledged
+  // True if a message of this many PSNs would put more than 2^23 between the oldest unacknowledged
   // and the newest (G1.4).
   bool is_full(u32 packets) const {
     return psns_between(unacked_psn, next_psn) + packets > kPsnWindow;
   }
 
-  // Nothing is sent; the first message begins at `first` (G1.1).
+  // Nothing is sent yet; the first message begins at `first` (G1.1).
   void start(Psn first) { next_psn = unacked_psn = sent_psn = send_psn = first; }
-  // A message takes its PSNs: the first one (G1.2).
+  // Allocates the PSNs of a message and returns the first one (G1.2).
   Psn take(u32 packets) {
     const Psn first = next_psn;
     next_psn = psn_add(next_psn, packets);
     return first;
   }
-  // A packet is sent; false: it is repeated. What is repeated may have been acknowledged further
-  // than this meanwhile.
+  // A packet is sent; returns false for a repetition. The repeated PSNs may already be
+  // acknowledged.
   bool send(const PsnRange& packet) {
     const Psn behind = packet.end();
     if (packet.first == send_psn || psn_distance(send_psn, behind) > 0) send_psn = behind;
@@ -59,15 +59,15 @@ struct SendPsns {
     sent_psn = behind;
     return true;
   }
-  // All before `psn` is acknowledged, and not repeated; true if that is more than was. Counted from
-  // the oldest unacknowledged one: a whole window is half of all PSNs.
+  // All before `psn` is acknowledged, and not repeated; true if that is progress. Counted from the
+  // oldest unacknowledged PSN: a whole window is half of all PSNs.
   bool acknowledge(Psn psn) {
     const u32 acked = psns_between(unacked_psn, psn);
     if (psns_between(unacked_psn, send_psn) < acked) send_psn = psn;
     unacked_psn = psn;
     return acked;
   }
-  // Goes on from `psn` (class A).
+  // Continues at `psn` (class A).
   void go_back(Psn psn) { send_psn = psn; }
 };
 }  // namespace hca::proto

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The transport services (SVC-1), and sets of them: a rule says for which it holds.
+// The transport services (SVC-1), and sets of them for the rules.
 #pragma once
 #include <array>
 #include <string_view>
@@ -24,10 +24,10 @@ using Services = u8;
 inline constexpr Services kConnected = kRc | kUc | kRd | kXrc;
 inline constexpr Services kSenders = kConnected | kUd;
 inline constexpr Services kReliable = kRc | kRd | kXrc;
-// Those whose queue pairs a device executes.
+// The services whose queue pairs a device executes.
 inline constexpr Services kExecuted = kRc | kUc | kUd;
 
 constexpr bool includes(Services set, Service service) { return set >> unsigned(service) & 1; }
-// SVC-7: of the others no answer comes, and nothing is sent again.
+// SVC-7: the other services have no answers and no repetitions.
 constexpr bool is_reliable(Service service) { return includes(kReliable, service); }
 }  // namespace hca::proto

@@ -6,7 +6,7 @@
 namespace hca::proto {
 struct SharedQueue {
   bool allocated = false;
-  bool failed = false;  // its WQEs cannot be read: only destruction ends that (SRQ-11)
+  bool failed = false;  // its WQEs cannot be read: only destruction ends this (SRQ-11)
   u8 port = 1;
   u32 pd = 0, limit = 0, uses = 0;
   u32 posted = 0, taken = 0;
@@ -18,13 +18,13 @@ struct SharedQueue {
   u32 head() const { return taken; }
 };
 
-// What its queue pair sees while a request is judged.
+// Shows the queue to a queue pair's state while a request is judged.
 inline void look_at(ReceiveState& s, const SharedQueue& queue) {
   s.rq_posted = queue.posted;
   s.rq_consumed = queue.taken;
   s.shared_failed = queue.failed;
 }
-// What QUERY, MODIFY and DESTROY may do to it (SRQ-11).
+// The states of an SRQ in which QUERY, MODIFY and DESTROY are allowed (SRQ-11).
 inline bool may_query(const SharedQueue& queue) { return !queue.failed; }
 inline bool may_modify(const SharedQueue& queue) { return !queue.failed; }
 inline bool may_destroy(const SharedQueue& queue) { return !queue.uses; }

@@ -45,7 +45,7 @@ constexpr u8 ack_syndrome(u8 credit_code) { return u8(credit_code & 0x1F); }
 constexpr u8 rnr_syndrome(u8 timer_code) { return u8(0x20 | (timer_code & 0x1F)); }
 constexpr u8 nak_syndrome(NakCode code) { return u8(0x60 | u8(code)); }
 
-// Receive WQEs available, by credit code; code 31 says that credits are not used.
+// Receive WQEs available, by credit code; code 31 means that credits are not used.
 inline constexpr u8 kCreditsUnused = 31;
 inline constexpr std::array<u32, 31> kCredits{
     0,   1,   2,   3,   4,    6,    8,    12,   16,   24,   32,   48,    64,    96,    128,  192,
@@ -55,9 +55,9 @@ constexpr u32 credits_of(u8 code) {  // code 0..30
   return kCredits[code];
 }
 
-// The code of the largest count that is not above `available`.
+// The code of the largest count that is at most `available`.
 constexpr u8 credit_code(u32 available) {
-  // Each power of two has two codes: down from one that is not too low.
+  // Each power of two has two codes: search downwards from a code that is not too low.
   u8 code =
       u8(std::min<std::size_t>(2 * std::size_t(std::bit_width(available)), kCredits.size() - 1));
   while (credits_of(code) > available) --code;

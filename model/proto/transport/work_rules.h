@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a WQE must look like, and what an error makes of the receive WQE in use.
+// The required form of a WQE, and the effect of an error on the receive WQE in use.
 #pragma once
 #include <span>
 
@@ -11,7 +11,8 @@
 #include "model/proto/transport/shared_queue.h"
 
 namespace hca::proto {
-// A work request is answered as the operation of its packets is, by devices that have that.
+// A work request has the same answer as the operation of its packets, and needs the same
+// capability.
 static_assert([] {
   for (std::size_t i = 0; i < kWorkRows.size(); ++i) {
     const WorkRow& work = kWorkRows[i];
@@ -24,17 +25,17 @@ static_assert([] {
 }());
 
 // ---- Send WQEs
-// Where its SGEs or inline data begin.
+// The offset of its SGEs or inline data.
 constexpr u32 segments_offset(const WorkRow& row, Service service = Service::Rc) {
   return kSendWqeBytes + row.segment_bytes() + (service == Service::Ud ? kAddressHandleBytes : 0);
 }
 
-// T4: which work requests a service has.
+// T4: the work requests of a service.
 inline bool may_send(Service service, const WorkRow& row) {
   return includes(row.services, service);
 }
 
-// The form of send WQE `index` of a queue pair; Success if it holds (T9 row 17).
+// Checks the form of send WQE `index` of a queue pair; Success if it is valid (T9 row 17).
 inline WcStatus check_send_wqe(const SendWqe& wqe, u32 index, const QpConfig& qp) {
   const WorkRow* row = work_row(wqe.opcode);
   if (!row || !may_send(qp.service, *row) || !has(qp.options, row->capability) ||
@@ -48,13 +49,14 @@ inline WcStatus check_send_wqe(const SendWqe& wqe, u32 index, const QpConfig& qp
                                                                       : WcStatus::LocQpOpErr;
 }
 
-// The bytes of a send WQE of a queue pair of this service, SGEs or inline data included.
+// The size of a send WQE of a queue pair of this service, including SGEs or inline data.
 inline u64 bytes_of_wqe(const SendWqe& wqe, Service service = Service::Rc) {
   const WorkRow* row = work_row(wqe.opcode);
   const u64 behind = wqe.inline_data ? wqe.inline_bytes : u64{wqe.sge_count} * kSgeBytes;
   return (row ? segments_offset(*row, service) : kSendWqeBytes) + behind;
 }
-// Whether these bytes, which begin with a send WQE of a queue pair of this service, hold all of it.
+// True if these bytes, which begin with a send WQE of a queue pair of this service, contain all of
+// it.
 inline bool holds_whole_wqe(std::span<const u8> bytes, Service service = Service::Rc) {
   return bytes.size() >= kSendWqeBytes &&
          bytes.size() >= bytes_of_wqe(decode<SendWqe>(bytes.data()), service);
@@ -74,7 +76,7 @@ constexpr Rights local_right(const WorkRow& row) {
 // The same of a receive WQE.
 constexpr Rights receive_right() { return Rights{kLocalWrite}; }
 
-// T9 row 15, T10 row 1: one SGE with local rights; an empty one names no memory (G22.3).
+// T9 row 15, T10 row 1: checks one SGE with local rights; an empty one names no memory (G22.3).
 inline bool sge_is_good(const Region* region, const Sge& sge, const Accessor& who,
                         const QpConfig& qp, Rights rights) {
   return key_allows(region, sge.lkey, who, sge.va, sge.bytes, rights) ||
@@ -82,14 +84,14 @@ inline bool sge_is_good(const Region* region, const Sge& sge, const Accessor& wh
 }
 
 // ---- Completions
-// T9-24, T14-MW_BIND_ERR: what a work request without packets ends with if it is refused.
+// T9-24, T14-MW_BIND_ERR: the status of a refused work request without packets.
 inline WcStatus refused_local_status() { return WcStatus::MwBindErr; }
 // G20.2.
 inline WcStatus flush_status() { return WcStatus::WrFlushErr; }
 // G23.1: the last packet of a SEND, or of a WRITE with Immediate.
 inline bool makes_receive_cqe(const OpcodeRow& row) { return row.ends_receive(); }
 
-// G23.2: whether receive WQEs are posted to it, and not to an SRQ or nowhere.
+// G23.2: true if its own receive queue gets receive WQEs (not an SRQ).
 inline bool has_receive_queue(const QpConfig& qp) {
   return takes_receives(qp.state) && !uses_srq(qp);
 }
@@ -99,13 +101,13 @@ inline bool receive_wqe_is_good(const ReceiveWqe& wqe, u32 index, u32 stride) {
   return wqe.index == u16(index) && wqe.sge_count * kSgeBytes <= stride - kReceiveWqeBytes;
 }
 
-// What only the receive WQE can tell, after the rules of judge_request: T10 rows 16 and 1, 17.
+// The checks that need the receive WQE, after the rules of judge_request: T10 rows 16 and 1, 17.
 inline constexpr RequestVerdict kReceiveTooShort{
     RequestAction::NakAndFail, RequestCause::ReceiveTooShort, NakCode::InvalidRequest, "T10-16/RC"};
 inline constexpr RequestVerdict kBadReceiveWqe{RequestAction::NakAndFail,
                                                RequestCause::BadReceiveWqe,
                                                NakCode::RemoteOperationalError, "T10-1/RC"};
-// No WQE is known that could be blamed.
+// The faulty WQE is not known.
 inline constexpr RequestVerdict kUnreadableReceiveWqe{RequestAction::NakAndFail,
                                                       RequestCause::UnreadableReceiveWqe,
                                                       NakCode::RemoteOperationalError, "T10-17/RC"};
@@ -124,7 +126,7 @@ inline bool write_key_is_gone(const Region* region, const ReceiveState& s, const
          AccessFault::None;
 }
 
-// What these are where there are no answers (T10, T11): class D1 or A.
+// These verdicts for unreliable services (T10, T11): class D1 or A.
 struct UnreliableRow {
   Services services;
   RequestCause cause;
@@ -154,7 +156,7 @@ inline RequestVerdict on_service(const RequestVerdict& v, Service service) {
   return v;
 }
 
-// Whether the key still allows what a READ, an ATOMIC and the like ask for.
+// True if the key still allows the accesses of a READ, an ATOMIC or a similar request.
 inline bool key_allows(const Region* region, const RequestEffect& e, const Accessor& who,
                        const ParsedPacket& packet) {
   if (names_whole_region(packet))
@@ -162,9 +164,9 @@ inline bool key_allows(const Region* region, const RequestEffect& e, const Acces
                       true);
   return key_allows(region, e.rkey, who, e.va, e.byte_len, needed_rights(packet));
 }
-// G3.3, G3.6, T10-7: a duplicate READ is answered if it is a part of one that is held and its key
-// is good, and if the queue pair may still be read through (G22.2); else it is dropped. Options
-// have it answered without being held, but not for PSNs of other requests (READ-16), or refused for
+// G3.3, G3.6, T10-7: a duplicate READ is answered if it is a part of a held READ, its key is good,
+// and the queue pair may still be read through (G22.2); otherwise it is dropped. By options it is
+// answered without a held READ, but not for PSNs of other requests (READ-16), or refused because of
 // its key.
 inline bool may_repeat_read(const SavedRequests& saved, const RequestEffect& e, const QpConfig& qp,
                             bool key_good) {
@@ -172,8 +174,8 @@ inline bool may_repeat_read(const SavedRequests& saved, const RequestEffect& e, 
   return key_good && (qp.access & kRemoteRead) &&
          (again ? e.packets != 0 : saved.holds_read(e, qp.path_mtu));
 }
-// READ-16: a duplicate READ that is answered though it is not held would, from `epsn` on, have the
-// PSNs of other requests.
+// READ-16: a duplicate READ that is answered without being held would, from `epsn` on, use the PSNs
+// of other requests.
 inline void limit_repeated_read(RequestEffect& e, const QpConfig& qp, Psn epsn) {
   const bool again = qp.options.dup_read_check == DupReadCheck::Reexecute;
   if (again && psn_sub(epsn, e.ack_psn) < e.packets) e.packets = 0;
@@ -182,8 +184,8 @@ inline bool refuses_repeated_read(const QpConfig& qp, bool key_good) {
   return !key_good && qp.options.dup_read_bad_key == DupReadBadKey::Nak;
 }
 
-// Whether `bytes` from `offset` of a scatter list on fit, and the keys that they touch allow it;
-// the first SGE that does not hold decides. `find(key)` gives the Region of a key.
+// True if `bytes` from `offset` of a scatter list on fit, and the keys of the touched SGEs allow
+// it; the first SGE that fails decides. `find(key)` returns the Region of a key.
 template <class FindRegion>
 RequestVerdict judge_scatter(std::span<const Sge> scatter, u64 offset, u32 bytes,
                              const QpConfig& qp, const FindRegion& find) {
@@ -201,8 +203,8 @@ RequestVerdict judge_scatter(std::span<const Sge> scatter, u64 offset, u32 bytes
   return bytes ? kReceiveTooShort : RequestVerdict{};
 }
 
-// UC: a SEND is in progress and ends without being complete, by its own packet or by one that
-// begins another message, whatever becomes of that.
+// UC: true if a SEND in progress ends incomplete, by its own packet or by a packet that begins
+// another message, whatever happens to that message.
 inline bool abandons_send(const ReceiveState& s, const ParsedPacket& packet, const QpConfig& qp,
                           const RequestVerdict& v) {
   if (qp.service != Service::Uc || s.message != InMessage::Send) return false;
@@ -213,8 +215,8 @@ inline bool abandons_send(const ReceiveState& s, const ParsedPacket& packet, con
           (v.action == RequestAction::Fail && v.cause != RequestCause::SharedQueueFailed));
 }
 
-// Local report of a request that takes the QP down (T11 classes A and C): the status of the receive
-// WQE in use, or the asynchronous event where there is none.
+// The local report of a request that fails the QP (T11 classes A and C): the status of the receive
+// WQE in use, or the asynchronous event if there is none.
 struct FailureRow {
   RequestCause cause;
   WcStatus status;
@@ -242,14 +244,15 @@ constexpr FailureRow failure_of(RequestCause cause) {
   return {cause, WcStatus::LocQpOpErr, EventType::QpFatal};
 }
 
-// AEQ-12: an event of this failure names the receive WQE.
+// AEQ-12: true if an event of this failure names the receive WQE.
 constexpr bool names_receive_wqe(RequestCause cause) {
   return cause == RequestCause::UnreadableReceiveWqe;
 }
 
-// Whether a receive WQE is in use when `v` fails the request: the message in progress holds one, or
-// the packet came so far as to take one (after RuleStage::Resource).
-// Without answers a WQE counts when its message ends (take_receive): none is held, but of an SRQ.
+// True if a receive WQE is in use when `v` fails the request: the message in progress holds one, or
+// the packet passed the check that takes one (after RuleStage::Resource).
+// In unreliable services a WQE counts when its message ends (take_receive): none is held, except
+// one of an SRQ.
 inline bool holds_receive_wqe(const QpConfig& qp, const ReceiveState& s) {
   return s.message == InMessage::Send && (qp.reliable || uses_srq(qp));
 }
@@ -266,17 +269,17 @@ inline bool failure_takes_receive_wqe(const QpConfig& qp, const ParsedPacket& pa
 }
 
 // ---- Shared receive queues
-// G23.1, behind the take.
+// G23.1; call after the WQE is taken.
 inline bool is_below_limit(const SharedQueue& queue) { return queue.available() < queue.limit; }
-// What a request took of its SRQ, behind apply(): `passed`: its checks had nothing against it, so
-// that without answers a WQE is in use whatever follows (G9.1, G9.2). True: fewer than the limit
-// are left now (G23.1).
+// Takes an SRQ WQE for this request; call after apply(). `passed`: the request passed its checks,
+// so that in unreliable services a WQE is in use whatever follows (G9.1, G9.2). True: fewer WQEs
+// than the limit are left now (G23.1).
 inline bool take_from(SharedQueue& queue, ReceiveState& s, const ParsedPacket& packet,
                       const QpConfig& qp, const RequestVerdict& v, bool passed, RequestEffect& e) {
   const bool behind_failure = s.failing && v.action == RequestAction::Execute;  // not executed
   const bool takes = passed && !behind_failure && request::takes_receive_wqe(*packet.opcode);
   const bool fails = v.action == RequestAction::NakAndFail || v.action == RequestAction::Fail;
-  // As of a receive queue of its own: the WQE behind the effect's is the one that fails.
+  // As with an own receive queue: the WQE after the effect's is the one that fails.
   const bool fails_own = fails && !takes && failure_takes_receive_wqe(qp, packet, v);
   e.takes_shared = takes || fails_own;
   if (e.takes_shared) {
@@ -285,12 +288,12 @@ inline bool take_from(SharedQueue& queue, ReceiveState& s, const ParsedPacket& p
     ++s.shared_taken;
   }
   e.receive_wqe = s.shared_wqe - fails_own;
-  s.rq_posted = s.rq_consumed = 0;  // there is no queue of its own
+  s.rq_posted = s.rq_consumed = 0;  // it has no own receive queue
   const bool below = e.takes_shared && is_below_limit(queue);
   if (below) queue.limit = 0;
   return below;
 }
-// The status of a WQE that was taken for a message which is not delivered, and cannot be put back.
+// The status of a WQE that was taken for an undelivered message and cannot be put back.
 inline WcStatus status_of_abandoned(RequestCause cause) {
   return cause == RequestCause::ReceiveTooShort ? WcStatus::LocLenErr : WcStatus::RemAbortErr;
 }

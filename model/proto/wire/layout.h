@@ -55,7 +55,7 @@ constexpr Reserved reserved(std::string_view name, unsigned bits, std::string_vi
                             Icrc icrc = Icrc::Covered) {
   return {name, bits, icrc, statement};
 }
-// Bits of a device structure without a meaning: written as zero, ignored.
+// Unused bits of a device structure: written as zero, ignored on read.
 constexpr Reserved unused(unsigned bits) { return reserved("reserved", bits, ""); }
 template <class F>
 inline constexpr bool kIsReserved = std::is_same_v<std::remove_cvref_t<F>, Reserved>;

@@ -95,7 +95,7 @@ class BarePath : public HotPath {
     return true;
   }
 
-  // Back to front: each block gets what stood in front of it before the edge.
+  // From the last block to the first: each gets its predecessor's output of before the edge.
   void cycle() {
     answer();
     if (pass(parser_, responder_)) {

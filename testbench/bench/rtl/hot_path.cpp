@@ -12,7 +12,7 @@ using namespace proto;
 namespace {
 constexpr u32 kQpn = 0x123, kRkey = 0x1200, kFirstPsn = 0x100;
 
-// As they stand in front of the queue pair's own packets.
+// The addresses as seen by the peer, before the queue pair's own packets.
 AddressVector turned(AddressVector av) {
   std::swap(av.source_gid, av.destination_gid);
   std::swap(av.source_mac, av.destination_mac);

@@ -81,7 +81,7 @@ class WrappedPath : public HotPath {
     beat.control.mode = u8(mode);
     to.drive(&beat);
   }
-  // Answers what was asked for in the cycle before.
+  // Answers the requests of the previous cycle.
   void look_up() {
     rtl::LookUpPins& pins = *responder_.look_ups();
     pins.answer(context_asked_ ? &context_ : nullptr, region_asked_ ? &region_ : nullptr);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device with queue pairs of RC, UC and UD, a region, and what a fuzz target does to it.
+// A device with queue pairs of RC, UC and UD and a region, and the actions of a fuzz target on it.
 #pragma once
 #include <array>
 #include <cstdlib>
@@ -14,16 +14,17 @@ inline void require(bool holds) {
   if (!holds) std::abort();
 }
 
-// Numbers with their low byte first; 0 and nothing behind the end.
+// Reads numbers, low byte first; after the end 0 and empty data.
 class Input {
  public:
   Input(const u8* data, std::size_t size) : left_(data, size) {
     for (const u8 byte : left_) sum_ += byte;
   }
-  // One input of 16 goes to the cycle model, which takes thirty times as long as the functional
-  // one: by all its bytes, or a corpus that grows by what is reached would be of such inputs.
+  // True for one input of 16: it goes to the cycle model, which takes thirty times as long as the
+  // functional one. Depends on all bytes; otherwise a corpus that grows by coverage would fill with
+  // such inputs.
   bool takes_cycle_model() const { return sum_ % 16 == 7; }
-  // The same for what takes as long as a thousand others.
+  // The same for actions that take a thousand times as long as others.
   bool is_rare() const { return sum_ / 16 % 64 == 7; }
   bool empty() const { return left_.empty(); }
   std::span<const u8> bytes(std::size_t n) {
@@ -47,7 +48,7 @@ class Device {
  public:
   static constexpr u64 kMemory = (u64{1} << 24) + 0x10000, kMemoryBytes = 16384;
   static constexpr std::size_t kQps = 3;
-  static constexpr u32 kReceives = 4;  // that post_receives() posts on each
+  static constexpr u32 kReceives = 4;  // posted by post_receives() on each queue pair
 
   explicit Device(bool cycle);
   // Its key names kMemoryBytes at kMemory, with all rights.
@@ -57,8 +58,8 @@ class Device {
   testbench::ReplayDevice& model() { return *model_; }
   void post_receives();
 
-  // Works until nothing is left to do, and lets a few timers fire. Nothing around the region may
-  // have changed: no queue lies there.
+  // Works until nothing is left to do, and lets a few timers fire. Then checks that the memory
+  // around the region, where no queue lies, has not changed.
   void finish();
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Connections: asked for, accepted, refused, ended.
+// Connections: requested, accepted, refused, ended.
 #include <algorithm>
 #include <cstring>
 
@@ -20,8 +20,8 @@ u8 most_outstanding(const Id& id) {
   if (!id.verbs || ibv_query_device(id.verbs, &device)) return 0;
   return u8(std::clamp(device.max_qp_rd_atom, 0, int(RDMA_MAX_RESP_RES)));
 }
-// READs and ATOMICs that may be outstanding: what the device can have, and what RDMA_MAX_RESP_RES
-// and RDMA_MAX_INIT_DEPTH stand for.
+// Limits of outstanding READs and ATOMICs: those of the device, and the values for
+// RDMA_MAX_RESP_RES and RDMA_MAX_INIT_DEPTH.
 struct Limits {
   u8 most, resources, depth;
 };
@@ -31,7 +31,7 @@ int limit(u8 asked, u8 stands_for, u8 most, u8& out) {
   out = asked == RDMA_MAX_RESP_RES ? stands_for : asked;
   return out > most ? EINVAL : 0;
 }
-// What a program has asked for, or all that can be had. errno's values.
+// The parameters that a program requests, or the maximum. Returns an errno value.
 int parameters_of(const Id& id, const rdma_conn_param* asked, const Limits& limits,
                   attach::CmParameters& p) {
   rdma_conn_param all{};
@@ -52,7 +52,7 @@ int parameters_of(const Id& id, const rdma_conn_param* asked, const Limits& limi
   }
   return put_private(p, all.private_data, all.private_data_len);
 }
-// What the peer asks for is taken unless the program says something else. errno's values.
+// Uses the peer's parameters unless the program gives others. Returns an errno value.
 int accept(Id& id, const rdma_conn_param* asked) {
   attach::CmParameters p;
   const u8 most = most_outstanding(id);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events: got, and what is done with the queue pair before the program sees one.
+// Takes events, and changes the queue pair before the program sees an event.
 #include <unistd.h>
 
 #include <algorithm>
@@ -71,7 +71,7 @@ constexpr std::array kEvents{
     // clang-format on
 };
 
-// What the event says of the peer, which lies in it as long as the event does.
+// The peer's parameters of an event, stored in it for its lifetime.
 void put_parameters(Event& out) {
   const attach::CmParameters& p = out.said.parameters;
   const void* const data = p.private_bytes ? out.said.parameters.private_data.data() : nullptr;
@@ -92,7 +92,7 @@ void put_parameters(Event& out) {
   conn.rnr_retry_count = p.rnr_retry_count, conn.srq = p.srq, conn.qp_num = p.qpn;
 }
 
-// False: it is of nobody any more.
+// False: its owner does not exist any more.
 bool take(Event& out) {
   const auto row = std::ranges::find(kEvents, out.said.type, &EventRow::said);
   Id* const id = find_id(out.said.id);

@@ -236,7 +236,7 @@ HCA_CM int rdma_set_option(rdma_cm_id* plain, int level, int name, void* value, 
       OptionRow{RDMA_OPTION_ID_REUSEADDR, sizeof(int), attach::CmOption::ReuseAddress},
       OptionRow{RDMA_OPTION_ID_ACK_TIMEOUT, 1, attach::CmOption::AckTimeout}};
   if (level != RDMA_OPTION_ID) return refuse("rdma_set_option", "RDMA_OPTION_IB is not supported");
-  // IPv6 alone, or not: a wild address is that of both.
+  // IPv6 only, or not: a wildcard address always includes both.
   if (name == RDMA_OPTION_ID_AFONLY) return bytes == sizeof(int) ? 0 : fail(EINVAL);
   const auto row = std::ranges::find(kOptions, name, &OptionRow::name);
   if (row == kOptions.end()) return fail(ENOSYS);

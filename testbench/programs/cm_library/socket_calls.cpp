@@ -79,7 +79,7 @@ int poll_once(pollfd* all, nfds_t count) {
   }
   return ready;
 }
-// Until one may be ready, in so many ms (-1: for ever). False: errno says why.
+// Waits until one may be ready, or this many ms (-1: unlimited). False: see errno.
 bool wait_for_any(pollfd* all, nfds_t count, int milliseconds) {
   std::vector<pollfd> ends;
   std::vector<std::shared_ptr<Socket>> armed;

@@ -40,7 +40,7 @@ void Socket::post_receive(u32 slot) {
   failed_ |= ibv_post_recv(id_->qp, &work, &bad) != 0;
 }
 
-// A message: with bytes, or with what its immediate data say alone.
+// A message with bytes, or with only its immediate data.
 int Socket::post(const void* data, u32 bytes, u32 flags) {
   const u32 slot = kSlots + kSpare + sent_ % (kSlots + kSpare);
   u8* const at = memory_.data() + std::size_t{slot} * kSlotBytes;

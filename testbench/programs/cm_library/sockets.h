@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sockets over connections: a stream of bytes each way, in messages that a receive is posted for.
-// The immediate data of each tell how many receives the peer has got back.
+// Sockets over connections: a stream of bytes in each direction, in messages for posted receives.
+// The immediate data of each message give the number of receives that the sender has freed for the
+// peer.
 #pragma once
 #include <poll.h>
 
@@ -25,23 +26,24 @@ class Socket {
   bool blocks = true;
   std::mutex mutex;
 
-  // ---- 0, or -1 with errno, as the functions of their names (sockets.cpp)
+  // ---- 0, or -1 with errno, like the functions of these names (sockets.cpp)
   int bind(const sockaddr* address);
   int listen(int backlog);
   int connect(const sockaddr* address);
-  std::unique_ptr<Socket> accept();  // nullptr: errno says why
+  std::unique_ptr<Socket> accept();  // nullptr: see errno
   int shutdown(int how);
   void close();
 
-  // ---- The stream (socket_stream.cpp). What the functions of these names return.
+  // ---- The stream (socket_stream.cpp). Return values are those of the functions of these names.
   ssize_t send(const void* data, std::size_t bytes, int flags);
   ssize_t receive(void* data, std::size_t bytes, int flags);
 
   // ---- For rpoll()
   short ready(short events);
-  // What to wait for: the next completion, and events of the connection. It may be ready by now.
+  // The descriptors to wait for: the next completion, and events of the connection. They may be
+  // ready already.
   std::array<pollfd, 2> arm();
-  void take_events();  // if another thread has not taken them
+  void take_events();  // unless another thread has taken them
 
  private:
   enum class State : u8 { New, Listens, Connected, Ended };
@@ -56,7 +58,7 @@ class Socket {
   void take(const ibv_wc& completion);
   void take_connection_events();
   void look_at_connection();
-  // Until something comes. False: errno says why.
+  // Waits for an event. False: see errno.
   bool wait();
   void return_credits();
   bool may_send() const { return credits_ && outstanding_ < kSlots && !sends_ended_; }
@@ -69,15 +71,15 @@ class Socket {
   ibv_cq* queue_ = nullptr;
   ibv_mr* region_ = nullptr;
   std::vector<u8> memory_;  // slots of receives, then of sends
-  u32 credits_ = kSlots;    // messages with data that the peer has receives for
+  u32 credits_ = kSlots;    // data messages for which the peer has receives
   u32 outstanding_ = 0, sent_ = 0;
   u32 looks_ = 0, completions_ = 0;
-  u32 returned_ = 0;  // receives that the peer does not know of
+  u32 returned_ = 0;  // freed receives that the peer does not know of
   struct Received {
     u32 slot, bytes;
   };
   std::vector<Received> received_;
-  std::size_t first_ = 0, taken_ = 0;  // of `received_`; bytes of the first
+  std::size_t first_ = 0, taken_ = 0;  // index in `received_`; bytes used of the first message
   bool peer_ended_ = false, sends_ended_ = false, failed_ = false;
 };
 }  // namespace hca::cm_library

@@ -37,7 +37,8 @@ const char* library_for(const char* name) {
 }
 }  // namespace
 
-// The C library looks for other libraries as the caller's own: it sees who has called this one.
+// The C library resolves other libraries relative to the caller: it sees the caller of this
+// function.
 HCA_INSTEAD void* dlopen(const char* name, int flags) noexcept {
   auto* const open = HCA_NEXT(dlopen);
   return open(library_for(name), flags);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What programs ask of a path without opening it.
+// Functions that examine a path without opening it.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
@@ -52,7 +52,7 @@ int as_node(int result, int node, Stat* status) {
 int node_at(const Place& place, const char* path) {
   return path && !*path ? node_of(place.folder()) : place.node();
 }
-// It is a link here, which nobody is to see.
+// Here it is a link, which must stay hidden.
 int without_link(const Place& place, int flags) {
   return place.node() >= 0 ? flags & ~AT_SYMLINK_NOFOLLOW : flags;
 }

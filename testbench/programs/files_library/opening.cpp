@@ -30,7 +30,7 @@ int refuse_to_write(const Place& place) {
   errno = HCA_NEXT(access)(place.path(), F_OK) ? ENOENT : EACCES;
   return -1;
 }
-// A device node is opened for reading: what is written to it is refused.
+// A device node is opened for reading: writes to it are refused.
 template <class Open>
 int open_as(int folder, const char* path, int flags, Open open) {
   const Place place(folder, path);

@@ -19,7 +19,7 @@ std::array<std::atomic<signed char>, 1024> g_nodes{};
 char g_root[PATH_MAX];
 std::size_t g_root_length = 0;
 
-// A path that is put together from its components: as long as one of the places can be.
+// A path built from its components, at most as long as the longest place.
 class Components {
  public:
   // False: it has become too long.

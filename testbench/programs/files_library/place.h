@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Paths in /sys and /dev at which programs look for HCAs, and the files of the server in their
-// place. Called from anywhere, from inside of an allocator too: nothing here asks for memory.
+// The paths in /sys and /dev at which programs look for HCAs, and the server's files that replace
+// them. Called from any context, even inside an allocator, so nothing here allocates memory.
 #pragma once
 #include <fcntl.h>
 
@@ -8,22 +8,23 @@
 #include <cstddef>
 
 namespace hca::files_library {
-// Of an absolute path that leads to one of attach::kPlaces: the path from there on, without what
-// leads to it in other ways ("/sys//class/./infiniband/x" is "/sys/class/infiniband" and "/x").
+// For an absolute path to one of attach::kPlaces: the remaining path, normalised
+// ("/sys//class/./infiniband/x" gives "/sys/class/infiniband" and "/x").
 struct Found {
-  const char* place = nullptr;  // none: it is no such path
+  const char* place = nullptr;  // nullptr: not such a path
   const char* rest = "";
 };
 Found find_place(const char* path);
-// N of "/dev/infiniband/uverbsN"; -1: it is none.
+// N of "/dev/infiniband/uverbsN"; -1: another path.
 int node_of(const Found& found);
 
-// Where the files are: "" before the library is set up, or without a server.
+// The folder of the files: "" before the library is set up, or without a server.
 void set_root(const char* root);
-// As the program knows it: what lies below the root is below "/". Other paths as they are.
+// The path as the program knows it: a path below the root appears below "/". Other paths are
+// unchanged.
 const char* known_as(const char* path);
 
-// What a call is given, and what it is to be given instead.
+// The argument of a call, and its replacement.
 class Place {
  public:
   Place(int folder, const char* path);
@@ -32,7 +33,7 @@ class Place {
   const char* path() const { return path_; }
   int folder() const { return folder_; }
   bool is_ours() const { return path_ == own_; }
-  int node() const { return node_; }  // of a character device: its number; -1: it is none
+  int node() const { return node_; }  // number of a character device; -1: another file
   bool changes() const { return changes_; }
 
  private:
@@ -43,12 +44,12 @@ class Place {
   char own_[PATH_MAX];
 };
 
-// Of a descriptor that was opened here: the number of its device node; -1: it is none. Opened anew
-// it is another one.
+// Records the number of the device node of a descriptor opened here; -1: none. A reopened
+// descriptor gets a new number.
 void set_node(int descriptor, int node);
 int node_of(int descriptor);
 
-// Asks the server to write anew what has changed; once for each process, and before what changes
+// Requests the server to rewrite changed files; once for each process, and before a changing file
 // is read.
 void refresh(const Place& place);
 }  // namespace hca::files_library

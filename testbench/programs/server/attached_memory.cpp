@@ -33,7 +33,7 @@ bool can_read(int memory, u64 address) {
 }
 constexpr u64 kOffsetMask = (u64{1} << kAttachmentShift) - 1;
 
-// All of it, from front to back: who spins on the last byte sees the others.
+// Copies from front to back: a program that polls the last byte sees the others.
 template <class Move>
 bool move_all(Move move, u64 address, u64 bytes) {
   for (u64 done = 0; done < bytes;) {
@@ -142,7 +142,7 @@ bool AttachedMemory::write(u64 address, const u8* from, u64 bytes) {
     program->change(changed);
     from = changed.data();
   }
-  // The last byte of an entry says that it is new: it becomes visible behind the others.
+  // The last byte marks an entry as new: it becomes visible after the others.
   if (bytes > 1) std::memcpy(to, from, bytes - 1);
   if (bytes) __atomic_store_n(to + bytes - 1, from[bytes - 1], __ATOMIC_RELEASE);
   return true;

@@ -13,8 +13,8 @@
 #include "tlm/host_memory/memory_target.h"
 
 namespace hca::attach {
-// Memory that server and program share: the server makes it, so that it cannot shrink below its
-// feet. Pages exist where they are touched.
+// Memory shared by server and program. The server creates it, so a program cannot shrink it. Pages
+// exist once they are touched.
 class SharedMemory {
  public:
   static constexpr u64 kBytes = u64{4} << 30;
@@ -34,31 +34,31 @@ class SharedMemory {
   u8* data_ = nullptr;
 };
 
-// The memory of the programs that are attached to an HCA, as its DMA sees it: beyond the host's
-// own, by number of attachment (bus_address()). What a program has not mapped, or a program that
-// is gone, is answered with an error.
+// The memory of the programs attached to an HCA, as seen by its DMA: addresses beyond the host's
+// own memory, by attachment number (bus_address()). Unmapped addresses, and those of a program that
+// has ended, return an error.
 class AttachedMemory final : public tlm_::MemoryBeyond, public blocks::HostPages {
  public:
-  std::function<u64()> picoseconds;  // when the HCA writes: the cycle that it is in
-  // `memory`: its /proc/self/mem, opened by itself. Throws std::runtime_error: 65535 are attached.
+  std::function<u64()> picoseconds;  // the cycle of a write by the HCA
+  // `memory`: its /proc/self/mem, opened by the program. Throws std::runtime_error: 65535 are
+  // attached.
   u32 attach(const SharedMemory& shared, int memory);
-  // Who hears of what the HCA writes there, in the cycle in which it does, and where; a completion:
-  // a CQE.
+  // Called for each write by the HCA, in its cycle, with the address; `completion`: it is a CQE.
   using Written = std::function<void(u64 address, u64 bytes, bool completion)>;
   void watch(u32 number, Written written) { programs_.at(number).written = std::move(written); }
-  // What becomes of the CQEs that the HCA writes, before the program sees them.
+  // Modifies CQEs that the HCA writes, before the program sees them.
   using Change = std::function<void(std::span<u8> cqes)>;
   void change(u32 number, Change change) { programs_.at(number).change = std::move(change); }
   void detach(u32 number) { programs_.erase(number), numbers_.give_back(number); }
-  // Each CQE that is written into this ring gets its CqeTime at its place in the table at
-  // `stamps`; offsets in the shared memory.
+  // Each CQE written into this ring gets its CqeTime at its place in the table at `stamps`. Both
+  // are offsets in the shared memory.
   void stamp(u32 number, u64 ring, u64 bytes, u64 stamps) {
     programs_.at(number).stamped[ring] = {bytes, stamps};
   }
   void unstamp(u32 number, u64 ring) { programs_.at(number).stamped.erase(ring); }
-  // Whether a program has these bytes: its first and last one can be read.
+  // True if the program has mapped these bytes: its first and last one can be read.
   bool is_mapped(u32 number, u64 address, u64 bytes) const;
-  // The same of a bus address; the host's own memory is always there.
+  // The same for a bus address; the host's own memory is always mapped.
   bool hold(u64 address, u64 bytes) const override;
 
   bool read(u64 address, u8* to, u64 bytes) override;
@@ -68,12 +68,12 @@ class AttachedMemory final : public tlm_::MemoryBeyond, public blocks::HostPages
   struct StampedRing {
     u64 bytes = 0, stamps = 0;
   };
-  // Pages that were found in its memory. To look is a system call: what was there for a number of
-  // looks is looked at more rarely, until the program tells that it has unmapped something.
+  // A page found mapped in its memory. A check is a system call: after 16 consecutive hits a page
+  // is checked only on every 16th access, until the program reports an unmapping.
   struct SeenPage {
     u64 page = 0;
-    u32 when = 0;   // what the program had told
-    u32 looks = 0;  // 0: none is here
+    u32 when = 0;   // the program's counter of unmappings
+    u32 looks = 0;  // consecutive hits; 0: empty entry
   };
   static constexpr std::size_t kSeenPages = 64;
   struct Program {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addresses of IPv4 and IPv6 as both sides of cm_protocol.h have them.
+// Conversions of IPv4 and IPv6 addresses to those of cm_protocol.h, for both sides.
 #pragma once
 #include <netinet/in.h>
 
@@ -9,7 +9,7 @@
 #include "testbench/programs/server/cm_protocol.h"
 
 namespace hca::attach {
-// A family of 0: there is none, or one that is neither. IPv4-mapped addresses are those of IPv4.
+// Family 0: no address, or another family. IPv4-mapped addresses count as IPv4.
 inline CmAddress address_of(const sockaddr* address) {
   CmAddress out;
   if (address && address->sa_family == AF_INET) {

@@ -19,7 +19,7 @@ bool is_unreliable(const Mad& req) {
 }
 bool is_datagram(u16 port_space) { return port_space != u16(CmPortSpace::Tcp); }
 
-// What a program may say in a message, after what stands there already.
+// Appends the program's private data to those already present.
 bool put_private(Mad& mad, std::size_t at, const CmParameters& p) {
   const std::span<u8> room = mad.private_data().subspan(at);
   if (p.private_bytes > std::min(room.size(), p.private_data.size())) return false;
@@ -32,7 +32,7 @@ void take_private(const Mad& mad, std::size_t at, CmParameters& p) {
   std::copy_n(data.begin(), p.private_bytes, p.private_data.begin());
 }
 
-// What the program is asked for is what the other side can do, and the other way round.
+// The values requested of the program are the other side's limits, and vice versa.
 CmParameters parameters_in(const Mad& mad) {
   CmParameters p;
   switch (mad.message()) {
@@ -199,7 +199,7 @@ Reply CmSession::query(CmId& id, const Request&) {
   return reply;
 }
 
-// ---- What it hears
+// ---- Received messages
 cm::Listener CmSession::take_request(CmId& listener, s32 device, const Mad& mad) {
   const u32 waiting = u32(std::ranges::count_if(
       ids_, [&](const auto& row) { return row.second->listener_ == &listener; }));

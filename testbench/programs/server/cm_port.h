@@ -4,14 +4,14 @@
 #include "testbench/programs/server/general_services.h"
 
 namespace hca::attach {
-// What an operating system's kernel is to connection management: it owns QP 1 of an HCA, is told by
-// interrupts what has come, and keeps time. `period`: ps, of the HCA's clock.
+// The kernel's part of connection management for an HCA: owns QP 1, handles received datagrams by
+// interrupt, and keeps time. `period`: ps, of the HCA's clock.
 class CmPort final : public EventSink {
  public:
-  // What all HCAs share.
+  // State shared by all HCAs.
   struct Host {
     std::function<cm::Listener(const cm::Mad&)> find_listener;
-    std::function<u64()> patience;  // ps: for so long a request waits for a listener
+    std::function<u64()> patience;  // ps: how long a request waits for a listener
     std::function<std::optional<u64>(const proto::Gid&)> mac_of;
   };
   CmPort(testbench::Testbed& testbed, unsigned index, const proto::PortAttributes& port,
@@ -23,7 +23,7 @@ class CmPort final : public EventSink {
   const proto::PortAttributes& port() const { return port_; }
   void set_host(Host host) { host_ = std::move(host); }
 
-  // Of the core that runs it: what is due now.
+  // Called by the core that runs it: handles what is due now.
   void act(engine::Cycle now);
   engine::Cycle wakes_at() const;
 

@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program's library of connection management and `hca serve` say to each other. A connection
-// to the server has channels, from which events are read, and identifiers as rdma_cm has them.
+// The protocol between a program's connection management library and `hca serve`. A connection to
+// the server has channels, from which events are read, and identifiers as in rdma_cm.
 #pragma once
 #include "testbench/programs/server/protocol.h"
 
 namespace hca::attach {
-// Of Verb::Cm, in Request::names[0]. Request::object: the channel or identifier.
+// For Verb::Cm, in Request::names[0]. Request::object: the channel or identifier.
 enum class CmCall : u32 {
   Open,            // body: CmOpen
-  CreateChannel,   // a descriptor comes back, with a word for each event
-  DestroyChannel,  // EBUSY: it has identifiers
+  CreateChannel,   // returns a descriptor with a word for each event
+  DestroyChannel,  // EBUSY: it still has identifiers
   CreateId,        // names[1]: the channel; body: CmNewId
   DestroyId,
   Migrate,  // names[1]: another channel
-  Bind,     // body: CmAddress; comes back as a CmRoute
-  Listen,   // names[1]: how many requests may wait
+  Bind,     // body: CmAddress; returns a CmRoute
+  Listen,   // names[1]: backlog of requests
   Resolve,  // body: CmResolve
   ResolveRoute,
   Connect,  // body: CmParameters
   Accept,   // the same
   Refuse,   // the same
-  Confirm,  // of a connection request's answer: the queue pair is ready
-  Notify,   // data have come
+  Confirm,  // for the answer to a connection request: the queue pair is ready
+  Notify,   // the first data have arrived
   Disconnect,
-  Query,      // body comes back: CmNegotiated
-  Join,       // body: CmAddress; cookie: comes back with the event
+  Query,      // returns a CmNegotiated
+  Join,       // body: CmAddress; cookie: returned with the event
   SetOption,  // names[1]: CmOption; names[2]: its value
-  TakeEvent,  // of a channel; body comes back: CmEvent
+  TakeEvent,  // for a channel; returns a CmEvent
   Count
 };
 enum class CmOption : u32 { TrafficClass, ReuseAddress, AckTimeout };
@@ -49,16 +49,16 @@ enum class CmPortSpace : u16 { Ipoib = 0x0002, Tcp = 0x0106, Udp = 0x0111 };
 inline constexpr u32 kUdpQkey = 0x01234567;  // RDMA_UDP_QKEY
 
 struct CmOpen {
-  u32 program = 0;  // its number, if it is in simulated time
-  u32 devices = 0;  // those that it may use, a bit for each
+  u32 program = 0;  // its number, if it runs in simulated time
+  u32 devices = 0;  // devices that it may use, a bit each
 };
 struct CmNewId {
   u16 port_space = 0;
-  bool unreliable = false;  // its connection is of the service UC
+  bool unreliable = false;  // the connection uses service UC
 };
 inline constexpr u8 kIpv4 = 4, kIpv6 = 6;  // families
 inline constexpr std::size_t kIpv4At = 12;
-// An IPv4 address stands in the last four bytes, and zeros before it.
+// An IPv4 address occupies the last four bytes, after zeros.
 struct CmAddress {
   u8 family = 0;  // 0: none
   u16 port = 0;
@@ -68,10 +68,10 @@ struct CmResolve {
   CmAddress source{}, destination{};
 };
 
-// Which device an identifier is of, its addresses, and the path.
+// The device of an identifier, its addresses, and the path.
 inline constexpr u8 kHopLimit = 64;
 struct CmRoute {
-  s32 device = -1;  // number in the list of devices; -1: of none
+  s32 device = -1;  // number in the list of devices; -1: none
   u32 port = 1;
   CmAddress local{}, remote{};
   std::array<u8, 16> sgid{}, dgid{};
@@ -87,11 +87,11 @@ struct CmParameters {
   u32 qpn = 0, qkey = 0;
   u8 responder_resources = 0, initiator_depth = 0, flow_control = 0, retry_count = 0,
      rnr_retry_count = 0, srq = 0;
-  bool unreliable = false;  // of a request: its connection is of the service UC
+  bool unreliable = false;  // for a request: its connection uses service UC
   u8 private_bytes = 0;
   std::array<u8, kMostPrivate> private_data{};
 };
-// What a queue pair's attributes are made of.
+// The values from which a queue pair's attributes are computed.
 struct CmNegotiated {
   CmRoute route{};
   u32 qpn = 0, qkey = 0, sq_psn = 0, rq_psn = 0;
@@ -101,7 +101,7 @@ struct CmEvent {
   CmEventType type{};
   s32 status = 0;
   u32 id = 0;
-  u32 request = 0;  // the identifier that a connection request has made
+  u32 request = 0;  // the identifier created for a connection request
   u64 cookie = 0;
   CmRoute route{};
   CmParameters parameters{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program asks of its channels and identifiers.
+// Requests of a program on its channels and identifiers.
 #include "testbench/programs/server/cm_session.h"
 
 #include <fcntl.h>
@@ -98,11 +98,11 @@ void CmSession::tell(CmId& id, CmEvent event) {
   id.channel_->events.push_back(event);
   id.channel_->ready.write(std::array{u64{event.id}});
   if (id.route_.device < 0) return;
-  // What it has asked for itself it hears with the answer.
+  // Events that it requested itself come with the reply.
   const Device& device = host_.device(id.route_.device);
   if (device.node().cpu.is_acting()) event_(device);
 }
-// Those of it that nobody has taken.
+// Removes its unread events.
 void CmSession::forget_events(const CmId& id) {
   CmChannel& channel = *id.channel_;
   std::erase_if(channel.events, [&](const CmEvent& event) { return event.id == id.handle_; });
@@ -124,7 +124,7 @@ Reply CmSession::create_id(const Request& request) {
   reply.handle = add_id(channel->second, get<CmNewId>(request.body)).handle_;
   return reply;
 }
-// Requests to it that nobody has taken are refused.
+// Refuses its pending requests.
 Reply CmSession::destroy_id(CmId& id, const Request&) {
   forget_events(id);
   std::erase_if(ids_, [&](const auto& row) { return row.second->listener_ == &id; });

@@ -37,9 +37,9 @@ class CmId final : public cm::Owner {
   const CmNewId wanted_;
   CmRoute route_;
   s32 peer_device_ = -1;  // the other end of the path
-  u32 devices_ = 0;       // to which it is bound, a bit for each
+  u32 devices_ = 0;       // devices to which it is bound, a bit each
   bool listens_ = false, reuses_ = false, resolved_ = false, routed_ = false;
-  u32 most_waiting_ = 0;      // requests, of a listener
+  u32 most_waiting_ = 0;      // backlog of a listener
   CmId* listener_ = nullptr;  // of a request, until its event is taken
   u8 traffic_class_ = 0, ack_timeout_ = 0;
   u32 psn_ = 0;
@@ -49,14 +49,14 @@ class CmId final : public cm::Owner {
 // A program that uses rdma_cm: its channels and identifiers.
 class CmSession final {
  public:
-  // The program can read an event, of this device.
+  // The program can read an event of this device.
   using Event = std::function<void(const Device&)>;
   CmSession(CmHost& host, u32 devices, Event event)
       : host_(host), devices_(devices), event_(std::move(event)) {}
   CmSession(const CmSession&) = delete;
 
   Reply handle(const Request& request, Descriptor& descriptor);
-  // A new identifier for it, unless the listener has too many.
+  // Creates an identifier for a request, unless the listener's backlog is full.
   cm::Listener take_request(CmId& listener, s32 device, const cm::Mad& mad);
   void told(CmId& id, cm::Tell tell, const cm::Mad* mad);
 

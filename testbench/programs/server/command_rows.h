@@ -10,11 +10,11 @@ class Session;
 struct Object;
 
 enum class Effect : u8 {
-  Create,   // of an object with a new number
-  Destroy,  // of an object that nothing is made of
+  Create,   // an object with a new number
+  Destroy,  // an unused object
   Use,      // of an object
-  Renew,    // of an object that is made of others from then on
-  Port      // of a port by its number
+  Renew,    // an object, which uses other objects afterwards
+  Port      // a port by its number
 };
 
 // One kind of object that a command names.
@@ -24,8 +24,8 @@ struct NameRow {
 };
 using NameRows = std::array<NameRow, kMaxNames>;
 
-// A command that programs may use, and what becomes of its structure before it goes to the HCA:
-// `prepare` returns errno's values, 0: it is good.
+// A command that programs may use, and the preparation of its structure before it goes to the HCA:
+// `prepare` returns an errno value, 0: valid.
 struct CommandRow {
   proto::CommandOpcode opcode;
   Effect effect;
@@ -33,9 +33,9 @@ struct CommandRow {
   NameRows names;
   int (*prepare)(const Session& session, u32 number, std::span<Object* const> names, Body& body);
 };
-// nullptr: programs may not use it.
+// nullptr: not allowed for programs.
 const CommandRow* command_row(proto::CommandOpcode opcode);
-// What ends an object of this kind; nullptr: nothing in the HCA does.
+// The command that destroys an object of this kind; nullptr: the HCA has none.
 const CommandRow* destroy_row(Kind kind);
 int errno_of(proto::CommandStatus status);
 }  // namespace hca::attach

@@ -23,7 +23,7 @@ u64 key_of(Kind kind, u32 number) { return u64{u8(kind)} << 32 | number; }
 // Windows have numbers among those of regions, and both are named by keys.
 Kind numbered_as(Kind kind) { return kind == Kind::Mw ? Kind::Mr : kind; }
 
-// How ibv_port_attr tells a rate: lanes and the rate of each.
+// A rate as in ibv_port_attr: lanes and the rate of each.
 struct RateRow {
   u64 bits;  // a second
   u32 width, speed;
@@ -86,7 +86,7 @@ Device::Device(std::string name, unsigned index, testbench::Testbed& testbed,
               {Kind::Qp, {testbench::kFirstUserQpn, a.max_qps, reuse}},
               {Kind::Srq, {1, a.max_srqs}},
               {Kind::Ah, {1, 1 + kMostAhs}}};
-  // What programs are told is how many they can have.
+  // Programs see the limits that apply to them.
   proto::DeviceAttributes& told = info_.attributes;
   for (u32* most : {&told.max_regions, &told.max_srqs}) --*most;
   for (u32* most : {&told.max_pds, &told.max_cqs}) *most -= kFirstNumber;

@@ -15,11 +15,11 @@
 namespace hca::attach {
 using testbench::Cycle;
 
-// What the driver in the kernel is to an HCA: it gives objects their numbers, executes commands,
-// writes doorbells and takes the events of the event queues, for all programs.
+// The kernel driver's part for an HCA: assigns object numbers, executes commands, writes doorbells
+// and takes the events of the event queues, for all programs.
 class Device final : private testbench::Program {
  public:
-  // `reuse`: of numbers of queue pairs.
+  // `reuse`: policy for numbers of queue pairs.
   Device(std::string name, unsigned index, testbench::Testbed& testbed,
          const testbench::Scenario& scenario, Reuse reuse);
   const std::string& name() const { return name_; }
@@ -32,28 +32,28 @@ class Device final : private testbench::Program {
   u64 period() const { return period_; }  // ps: of its clock
   unsigned index() const { return index_; }
   CmPort& cm() const { return *cm_; }
-  // Connection management has something to wait for.
+  // Wakes connection management: it has something new to wait for.
   void wake_cm();
-  // Cores of its host that run threads of programs.
+  // Allocates a core of its host for a thread of a program.
   std::optional<unsigned> take_core();
   void give_core_back(unsigned core) { taken_cores_.erase(core); }
 
-  // Waits, in simulated time. The structure comes back in `body` as the HCA wrote it.
+  // Waits in simulated time. The structure returns in `body` as the HCA wrote it.
   proto::CommandStatus execute(proto::CommandOpcode opcode, u32 object, Body& body);
-  // At this time, in ps; now, if it is over.
+  // At time `at` in ps; if that has passed, now.
   void ring(u32 offset, std::span<const u8> doorbell, u64 at);
 
   std::optional<u32> take_number(Kind kind);
   void give_number_back(Kind kind, u32 number);
-  // Events of this object go there; `nullptr`: to nobody any more.
+  // Sets the receiver of this object's events; nullptr: none.
   void set_sink(Kind kind, u32 number, EventSink* sink);
   bool is_of(Kind kind, u32 number, const EventSink* sink) const;
-  // Who hears of what happens to a port.
+  // Adds a receiver of port events.
   void add_listener(EventSink* sink) { listeners_.insert(sink); }
   void remove_listener(EventSink* sink) { listeners_.erase(sink); }
 
  private:
-  // What its core 0 runs after an interrupt: what the event queues hold goes to those it is for.
+  // Run by its core 0 after an interrupt: distributes the entries of the event queues.
   Cycle act(Cycle now) override;
   bool waits_for_events() const override { return true; }
   Cycle wakes_at() const override { return cm_ ? cm_->wakes_at() : engine::kNever; }

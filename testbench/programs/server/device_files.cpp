@@ -18,7 +18,7 @@
 namespace hca::attach {
 namespace fs = std::filesystem;
 namespace {
-// What a row is asked about. `entry`: of a table of the port.
+// The subject of a row. `entry`: of a table of the port.
 struct Subject {
   const Device& device;
   std::size_t index;
@@ -86,8 +86,8 @@ std::string pcie_speed(const Subject& s) {
   return fmt::format("{} GT/s PCIe", kSpeedOf[s.info().pcie_generation - 1]);
 }
 
-// ---- The table: a path, how often it is there, what it answers. {pci}, {hca}, {n} stand for the
-// HCA, {port} and {entry} for what it is of.
+// ---- The table: a path, its number of instances, its contents. {pci}, {hca}, {n} are replaced by
+// those of the HCA, {port} and {entry} by their numbers.
 struct TextRow {
   Each each;
   std::string_view path;
@@ -247,7 +247,7 @@ Texts texts_of(const Device& device, std::size_t index, bool all) {
 }
 
 constexpr std::string_view kMark = "of_hca_serve";
-// Folders that all may look into: who may use the socket is said by its own rights.
+// Folders that everybody may read: the socket has its own access rights.
 class OpenToAll {
  public:
   OpenToAll() = default;
@@ -283,7 +283,8 @@ DeviceFiles::DeviceFiles(fs::path folder, const std::vector<std::unique_ptr<Devi
 }
 DeviceFiles::~DeviceFiles() { remove(); }
 
-// The mark is the last: who is killed in between leaves what is known as a server's.
+// The mark is removed last: if the server is killed in between, the rest is still recognised as a
+// server's.
 void DeviceFiles::remove() {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder_, error))

@@ -9,16 +9,15 @@
 #include "testbench/programs/server/device.h"
 
 namespace hca::attach {
-// What an operating system shows of HCAs in /sys and /dev, as files in a folder of the server's
-// own: a folder for all HCAs, and one for each alone. The table of the paths, with what each
-// answers, is in device_files.cpp.
+// The files in /sys and /dev by which an operating system shows HCAs, in the server's own folder:
+// one for all HCAs, and one for each. The table of paths and contents is in device_files.cpp.
 class DeviceFiles {
  public:
-  // Throws std::runtime_error: the folder cannot be made, or is somebody else's.
+  // Throws std::runtime_error: the folder cannot be created, or belongs to somebody else.
   DeviceFiles(std::filesystem::path folder, const std::vector<std::unique_ptr<Device>>& devices);
   ~DeviceFiles();
   DeviceFiles(const DeviceFiles&) = delete;
-  // Writes anew what has changed.
+  // Rewrites changed files.
   void refresh();
 
  private:

@@ -67,7 +67,7 @@ void EventQueue::remove(const std::function<bool(std::span<const u64> record)>& 
   bool any = false;
   walk(peek(MSG_PEEK), [&](std::span<const u64> record) { any |= wanted(record); });
   if (!any) return;
-  // The others come back in front of those that wait.
+  // The others are put back before the waiting ones.
   std::deque<std::vector<u64>> kept;
   walk(peek(0), [&](std::span<const u64> record) {
     if (!wanted(record)) kept.emplace_back(record.begin(), record.end());

@@ -8,19 +8,19 @@
 #include "testbench/programs/server/packet_socket.h"
 
 namespace hca::attach {
-// Events on their way to a program, which reads them from a descriptor: records of so many words.
-// It is a stream socket's, whose end that is read is readable when the server is gone; of a pipe's
-// it is not.
+// Events to a program, which reads them from a descriptor: records of a fixed number of words. It
+// is a stream socket, because its reading end becomes readable when the server ends; that of a pipe
+// does not.
 class EventQueue {
  public:
   explicit EventQueue(std::size_t words);  // throws std::runtime_error
   int read_end() const { return out_.get(); }
-  // Never blocks the simulation: what there is no room for waits. A program that reads none of its
-  // events loses the last ones. False: something waits.
+  // Never blocks the simulation: records without room wait. A program that reads none of its events
+  // loses the last ones. False: records are waiting.
   bool write(std::span<const u64> record);
-  // Unread records vanish, and the descriptor is readable only if others are left.
+  // Removes matching unread records; the descriptor is then readable only if others are left.
   void remove(const std::function<bool(std::span<const u64> record)>& wanted);
-  // What waits goes as far as there is room. True: something went.
+  // Writes waiting records as far as there is room. True: some were written.
   bool flush();
   bool has_waiting() const { return !waiting_.empty(); }
 

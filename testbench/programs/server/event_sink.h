@@ -4,12 +4,12 @@
 #include "testbench/programs/server/protocol.h"
 
 namespace hca::attach {
-// Who hears of the events of an object.
+// A receiver of an object's events.
 class EventSink {
  public:
   virtual ~EventSink() = default;
   virtual void completion_event(u32 cqn) = 0;
-  // Of a port its kind is none.
+  // For a port `kind` is None.
   virtual void async_event(proto::EventType type, Kind kind, u32 number) = 0;
 };
 }  // namespace hca::attach

@@ -47,7 +47,7 @@ constexpr std::array kRequests{
     RequestRow{FailVerb::QueryPort,    Verb::Command, CommandOpcode::QueryPort},
     // clang-format on
 };
-// The verbs before these are calls of the library alone.
+// Earlier verbs are calls inside the library only.
 static_assert(kRequests.size() + std::size_t(FailVerb::AllocPd) == kFailVerbNames.size());
 
 // Which completions a verb's are.
@@ -57,7 +57,7 @@ bool counts(FailVerb verb, const proto::Cqe& cqe) {
 }
 }  // namespace
 
-// Entries are added at the end, or all of them go.
+// Entries are appended, or all of them are removed.
 void Failures::set(const std::vector<FailConfig>& fails) {
   if (fails.size() < fails_.size() || fails.empty()) {
     control_.failures.store(0, std::memory_order_release);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls and completions of a program that fail because a list `fail` says so. The counts lie in the
-// memory that library and server share.
+// Calls and completions of a program that fail by a list `fail`. The counters lie in the memory
+// shared by library and server.
 #pragma once
 #include <algorithm>
 #include <optional>
@@ -11,8 +11,8 @@
 #include "testbench/programs/server/protocol.h"
 
 namespace hca::attach {
-// One more call or completion, which all entries count that `is_of(entry, verb)`: the place of the
-// first of them by which it fails; nothing: it does not fail.
+// Counts one more call or completion in all entries for which `is_of(entry, verb)` is true. Returns
+// the index of the first entry by which it fails; empty: it does not fail.
 template <class IsOf>
 std::optional<u32> next_failure(SharedControl& control, IsOf is_of) {
   const u32 used = std::min<u32>(control.failures.load(std::memory_order_acquire), kMostFails);
@@ -28,7 +28,7 @@ std::optional<u32> next_failure(SharedControl& control, IsOf is_of) {
   }
   return found;
 }
-// errno's value for one more call of the verb; 0: it does not fail.
+// Counts one more call of the verb; returns its errno value, 0: it does not fail.
 inline int failure_of(SharedControl& control, FailVerb verb) {
   const auto found = next_failure(control, [verb](const SharedFailure& entry, FailVerb its) {
     return its == verb && entry.error;
@@ -36,8 +36,8 @@ inline int failure_of(SharedControl& control, FailVerb verb) {
   return found ? control.failing[*found].error : 0;
 }
 
-// Of an entry of `faults` or `fail`: how many frames, calls or completions matched, and to how many
-// of them it happened.
+// For an entry of `faults` or `fail`: how many frames, calls or completions matched, and how many
+// were affected.
 struct EntryUse {
   u64 seen = 0, done = 0;
 };
@@ -46,16 +46,16 @@ struct EntryUse {
 class Failures {
  public:
   explicit Failures(SharedControl& control) : control_(control) {}
-  void set(const std::vector<FailConfig>& fails);  // those that are there already go on
+  void set(const std::vector<FailConfig>& fails);  // counts of existing entries continue
   void add_uses(std::vector<EntryUse>& uses) const;
-  // What a request fails with, 0: it does not.
+  // The error of a request, 0: none.
   int of(const Request& request);
-  // CQEs that are on their way to the program. A queue pair whose completion fails is in Error.
+  // Applied to CQEs before the program sees them. A queue pair whose completion fails is in Error.
   void change(std::span<u8> cqes);
-  // Queue pairs that have failed since the last call, for the HCA to know.
+  // Queue pairs that have failed since the last call, to be reported to the HCA.
   std::vector<u32> take_failed() { return std::exchange(failed_, {}); }
   bool any_failed() const { return !failed_.empty(); }
-  void forget(u32 qpn) { std::erase(flushing_, qpn); }  // it is gone, or in Reset
+  void forget(u32 qpn) { std::erase(flushing_, qpn); }  // it was destroyed or reset
 
  private:
   proto::WcStatus status_of(const proto::Cqe& cqe);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where programs look for HCAs in /sys and /dev, and where `hca serve` keeps what they find there:
-// shared by the server, which writes those files, and the library that answers with them.
+// The places in /sys and /dev at which programs look for HCAs, and the folder of `hca serve` with
+// their replacements. Shared by the server, which writes those files, and the library, which
+// redirects to them.
 #pragma once
 #include <array>
 #include <string>
@@ -9,7 +10,7 @@
 #include "testbench/programs/server/protocol.h"
 
 namespace hca::attach {
-// Each HCA is a PCI function on a bus of a domain that machines do not have.
+// Each HCA is a PCI function on a bus of a domain that real machines do not use.
 inline constexpr std::string_view kPciRoot = "/sys/devices/pci8000:00";
 inline std::string pci_address(std::size_t index) {
   return "8000:00:0" + std::to_string(index + 1) + ".0";
@@ -20,7 +21,7 @@ inline constexpr unsigned kVerbsMajor = 231, kVerbsMinor = 192;
 inline constexpr std::string_view kNodeFolder = "/dev/infiniband";
 inline constexpr std::string_view kNodePrefix = "/dev/infiniband/uverbs";
 
-// A path at or below one of these is answered with the files of the server.
+// Paths at or below these are redirected to the files of the server.
 inline constexpr std::array<std::string_view, 9> kPlaces{
     "/sys/class/infiniband",
     "/sys/class/infiniband_verbs",
@@ -32,7 +33,7 @@ inline constexpr std::array<std::string_view, 9> kPlaces{
     "/sys/dev/char/231:193",
     kNodeFolder,
 };
-// What changes while the server runs: it is asked to write them anew before they are read.
+// Files that change while the server runs: it rewrites them before they are read.
 inline constexpr std::array<std::string_view, 5> kChanging{"/state", "/phys_state", "/rate",
                                                            "/counters/", "/hw_counters/"};
 constexpr bool changes(std::string_view path) {
@@ -43,10 +44,10 @@ constexpr bool changes(std::string_view path) {
   return false;
 }
 
-// Beside the socket: in it a folder for each choice of HCAs that a program may see.
+// Beside the socket: contains a folder for each selection of HCAs that a program may see.
 inline constexpr char kFilesSuffix[] = ".files";
 inline constexpr std::string_view kAllDevices = "all";
-// `shown`: names by commas; none: all.
+// `shown`: comma-separated names; empty: all.
 constexpr std::string_view view_of(std::string_view shown) {
   return shown.empty() || shown.find(',') != shown.npos ? kAllDevices : shown;
 }

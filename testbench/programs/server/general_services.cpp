@@ -89,7 +89,7 @@ void GeneralServices::post(const Mad& mad, const Place& to) {
   node_.verbs.post_send(qp_, wr);
 }
 
-// Who has sent it stands before it (G15.3).
+// Its sender precedes it (G15.3).
 void GeneralServices::received(u64 slot, const testbench::Wc& wc) {
   std::array<u8, kSlotBytes> bytes{};
   node_.memory.read(buffers_ + slot * kSlotBytes, bytes.data(), bytes.size());

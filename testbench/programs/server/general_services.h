@@ -8,17 +8,17 @@
 
 namespace hca::cm {
 // The general services interface of an HCA's first port: QP 1 of the model, which sends and
-// receives datagrams of management as any queue pair does.
+// receives management datagrams like any queue pair.
 class GeneralServices {
  public:
   using Received = std::function<void(const Mad&, const Place&)>;
-  // `mac_of`: behind a GID. Throws std::runtime_error if the HCA refuses a command.
+  // `mac_of`: the MAC address of a GID. Throws std::runtime_error if the HCA refuses a command.
   GeneralServices(testbench::Node& node, const proto::PortAttributes& port,
                   const testbench::CompChannel& events,
                   std::function<u64(const proto::Gid&)> mac_of, Received received);
   u32 cqn() const { return cq_.cqn; }
   void send(const Mad& mad, const Place& to);
-  // Takes what has come and what has gone, and waits for the next event.
+  // Handles received and sent datagrams, and waits for the next event.
   void poll();
 
  private:

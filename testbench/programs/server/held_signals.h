@@ -10,8 +10,8 @@
 #include "testbench/programs/server/kernel_call.h"
 
 namespace hca::attach {
-// As long as it lives no handler runs in the calling thread: signals wait, but for those of faults
-// and those of the C library's own.
+// During its lifetime no handler runs in the calling thread: signals stay pending, except faults
+// and the C library's own.
 class HeldSignals {
  public:
   // `held`: a bit for each signal, from 1 on.
@@ -24,7 +24,7 @@ class HeldSignals {
     kernel_call(SYS_rt_sigprocmask, SIG_SETMASK, &before_, nullptr, sizeof before_);
   }
   HeldSignals(const HeldSignals&) = delete;
-  // What the thread blocked before.
+  // The signals that the thread blocked before.
   sigset_t before() const {
     sigset_t set;
     sigemptyset(&set);

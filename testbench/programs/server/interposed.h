@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a library that programs find before the C library needs. An allocator may call it from
-// inside of itself: nothing here asks for memory, or takes a guard.
+// Tools for a library that is searched before the C library. An allocator may call it from inside
+// itself: nothing here allocates memory, or uses a static-initialisation guard.
 #pragma once
 #include <atomic>
 
 #include "testbench/programs/server/next_function.h"
 
-// A function of the C library that programs find here first.
+// Defines a function that replaces one of the C library.
 #define HCA_INSTEAD extern "C" __attribute__((visibility("default")))
 
 namespace hca::attach {
-// The function of this name after this library.
+// The next definition of this function after this library.
 template <class Function>
 Function* next(std::atomic<void*>& found, const char* name) {
   void* function = found.load(std::memory_order_relaxed);
@@ -23,8 +23,8 @@ Function* next(std::atomic<void*>& found, const char* name) {
     return ::hca::attach::next<decltype(::name)>(slot_, #name); \
   }())
 
-// An object that is there before the first call and after the last one: threads may call until the
-// program is gone. `static constinit Kept<T> x;`
+// An object that exists before the first call and after the last one: threads may call until the
+// process ends. `static constinit Kept<T> x;`
 template <class T>
 union Kept {
   T value;

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// A system call that no library of the program hears of: syscall() of the C library may be
-// replaced, too.
+// A system call that bypasses all libraries: even syscall() of the C library may be replaced.
 #pragma once
 #include <cerrno>
 #include <type_traits>
 
 namespace hca::attach {
-// What the kernel gives: from -4095 on an error.
+// The raw result of the kernel: from -4095 on an error.
 inline long ask_kernel(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0,
                        long f = 0) {
   register long r10 asm("r10") = d;
   register long r8 asm("r8") = e;
   register long r9 asm("r9") = f;
   long result;
-  // The prefix changes nothing: by it the time library knows that the instruction is ours.
+  // The prefix has no effect; it marks the instruction as ours for the time library.
   asm volatile(".byte 0x3e; syscall"
                : "=a"(result)
                : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
@@ -26,7 +25,7 @@ inline long returned(long result) {
   if (result >= kLastError && result < 0) return errno = int(-result), -1;
   return result;
 }
-// Whole numbers and pointers.
+// Accepts integers and pointers.
 template <class Argument>
 long word_of(Argument argument) {
   if constexpr (std::is_pointer_v<Argument>)

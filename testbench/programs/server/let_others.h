@@ -10,17 +10,17 @@
 #include "testbench/programs/server/kernel_call.h"
 
 namespace hca::attach {
-// Who waits for another process lets it have this processor. To yield is the shorter way where
-// nobody else computes. Beside programs that compute whoever yields gets the processor back after
-// their turns, milliseconds later, and who sleeps for a moment at once: then it sleeps.
+// Gives the processor to the process that this one waits for. sched_yield() is faster if no other
+// process computes. Beside computing processes, a yield returns only after their time slices,
+// milliseconds later, while a short sleep returns at once: then it sleeps.
 class LetOthers {
  public:
-  // False: it is better to sleep. A yield that takes long is found by one in eight.
+  // False: sleeping is better. Measures one yield in eight to detect long ones.
   bool yield_unless_long() {
     if (sleeps_) return --sleeps_, false;
     const bool measures = ++yields_ % kBetweenMeasures == 0;
     const u64 from = measures ? now() : 0;
-    kernel_call(SYS_sched_yield);  // by name it would be the program's own
+    kernel_call(SYS_sched_yield);  // by name it would call the program's own
     if (!measures) return true;
     if (now() - from > kLong)
       sleeps_ = longer_ = std::min(2 * longer_, kMost);
@@ -28,7 +28,7 @@ class LetOthers {
       longer_ = kLeast;
     return true;
   }
-  // `sleep`: until what it waits for is there, or some moments have passed.
+  // `sleep`: returns when the awaited event has happened, or after some moments.
   template <class Sleep>
   void wait(Sleep sleep) {
     if (!yield_unless_long()) sleep();
@@ -42,10 +42,10 @@ class LetOthers {
   static constexpr long kMoment = 20'000;  // ns
 
  private:
-  // A turn of the other process that it waits for is shorter.
+  // A turn of the awaited process is shorter than this.
   static constexpr u64 kLong = 500'000;
   static constexpr unsigned kBetweenMeasures = 8, kLeast = 512, kMost = 65536;
-  // By the kernel: the time stamp counter may trap, and the clocks may be simulated.
+  // By a system call: the time stamp counter may trap, and the clocks may be simulated.
   static u64 now() {
     timespec time{};
     kernel_call(SYS_clock_gettime, CLOCK_MONOTONIC, &time);

@@ -3,7 +3,7 @@
 #include "model/proto/types.h"
 
 namespace hca::attach {
-// The LID of a multicast group, which a subnet manager would choose: it follows from the GID.
+// The LID of a multicast group, derived from the GID; a subnet manager would choose it.
 inline u16 multicast_lid(const u8* gid) {
   constexpr u16 kFirst = 0xc000, kCount = 0x3ffe;
   u32 sum = 0;

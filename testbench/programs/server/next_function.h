@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The function of a name after this library. The test of turns
-// (testbench/tests/programs/time_library/turns) has another file of this name, where what waits in
-// the kernel waits for an explorer.
+// The next definition of a function after this library. The test of turns
+// (testbench/tests/programs/time_library/turns) has its own version of this file, in which kernel
+// waits become waits for an explorer.
 #pragma once
 #include <dlfcn.h>
 

@@ -8,19 +8,19 @@
 #include "model/proto/types.h"
 
 namespace hca::attach {
-// How soon a number that was given back comes again. An HCA keeps something for each number that
-// was ever used; in a capture the frames of two queue pairs with one number would look like one's.
+// How soon a released number is used again. An HCA keeps state for each number that was ever used;
+// in a capture, two queue pairs with the same number would look like one.
 enum class Reuse : u8 {
   Soon,
   Late
-};  // when 32 others have come after it; when none is left unused
+};  // after 32 others have been released; only when no unused number is left
 
-// Numbers, each taken once at a time. Those that were given back come again in that order.
+// Allocates unique numbers. Released numbers are reused in the order of their release.
 class Numbers {
  public:
   Numbers(u32 first, u32 end, Reuse reuse = Reuse::Soon)
       : next_(first), end_(std::max(first, end)), reuse_(reuse) {}
-  // Nothing: all are taken.
+  // Empty: all are in use.
   std::optional<u32> take() {
     const bool reuses = next_ == end_ || (reuse_ == Reuse::Soon && returned_.size() > kBetween);
     if (!reuses) return next_++;
@@ -29,12 +29,12 @@ class Numbers {
     returned_.pop_front();
     return number;
   }
-  // One that is taken.
+  // Releases a number in use.
   void give_back(u32 number) { returned_.push_back(number); }
 
  private:
   static constexpr std::size_t kBetween = 32;
-  u32 next_, end_;  // that were never taken
+  u32 next_, end_;  // never used so far
   Reuse reuse_;
   std::deque<u32> returned_;
 };

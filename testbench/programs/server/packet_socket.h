@@ -30,8 +30,8 @@ class Descriptor {
   int fd_;
 };
 
-// One message each, with the descriptors that go with it. false: errno says why; of a peer that has
-// closed its end it is ECONNRESET.
+// Sends or receives one message with its descriptors. False: see errno; ECONNRESET if the peer has
+// closed its end.
 bool send_packet(int socket, std::span<const u8> bytes, std::span<const int> descriptors = {});
 bool receive_packet(int socket, std::span<u8> bytes,
                     std::vector<Descriptor>* descriptors = nullptr);
@@ -45,15 +45,15 @@ bool receive_message(int socket, Message& message, std::vector<Descriptor>* desc
   return receive_packet(socket, {reinterpret_cast<u8*>(&message), sizeof message}, descriptors);
 }
 
-// Connected to the server at this path; without: errno says why.
+// Connects to the server at this path; an empty descriptor: see errno.
 Descriptor connect_to(const std::string& path);
-// Listens there. Throws std::runtime_error: the path is too long, somebody serves it, ...
+// Listens at this path. Throws std::runtime_error: the path is too long, already served, ...
 Descriptor listen_at(const std::string& path);
-// The `hca run` that this process belongs to; 0: none.
+// The `hca run` to which this process belongs; 0: none.
 inline u32 run_of_environment() {
   const char* const number = std::getenv(kRunVariable);
   return number ? u32(std::strtoul(number, nullptr, 10)) : 0;
 }
-// What is wrong with the server at this path, by errno: one line.
+// One line about the problem with the server at this path, from errno.
 std::string no_server(const std::string& path, int error);
 }  // namespace hca::attach

@@ -26,8 +26,8 @@ constexpr u64 kAskWaiting = 30'000, kAsk = 300'000, kAskLater = 4, kAskAgain = 3
 constexpr u32 kSteps = 256, kMostSteps = 8192;
 // Before a thread that only seems to wait is taken for one that does, the first time.
 constexpr u64 kSeems = 4'000'000;
-// For how long a thread that cannot be examined, of another user's process or under a debugger, may
-// run before the simulation goes on without it: by who else has something to do, and for one that
+// How long a thread that cannot be examined (another user's process, or under a debugger) may run
+// before the simulation continues without it: if nobody else has work, if others have, and if it
 // has waited in memory before.
 constexpr u64 kAlone = 1'000'000'000, kWithOthers = 20'000'000, kSpins = 200'000;
 struct PatienceRow {
@@ -37,8 +37,8 @@ constexpr std::array kPatience{PatienceRow{kWithOthers, kSpins},       // Due::H
                                PatienceRow{kWithOthers, kWithOthers},  // Program
                                PatienceRow{kAlone, kWithOthers},       // ProgramLater
                                PatienceRow{kAlone, kAlone}};           // Nobody
-// For how long a thread may sleep in the kernel in what nobody knows here; and for how many looks
-// for a lock, while no thread of its program runs that could let it go on.
+// How long a thread may sleep in an unknown place of the kernel; and how many checks it may sleep
+// for a lock while no thread of its program runs that could release it.
 constexpr u64 kAsleep = 250'000'000;
 constexpr u32 kParked = 500;
 constexpr u64 kExit = 10'000'000'000;  // for how long a program may take to end
@@ -114,7 +114,7 @@ bool Process::is_gone() const {
   return poll(&end, 1, 0) == 1 && (end.revents & (POLLHUP | POLLERR));
 }
 
-// Of a turn: when it is asked, and whether it has not answered.
+// For a turn: when the thread is examined, and whether it has not answered.
 struct Process::Question {
   u64 next;          // when, of the processor
   u64 asked_at = 0;  // the same, the last time
@@ -178,7 +178,7 @@ bool Process::is_silent(SharedThread& thread, bool spins, Question& question, u6
   return sleeps && note_lost(thread, sleeps_, true);
 }
 
-// Once: a program that waits for what nobody here can see would look like one that hangs.
+// Reported once: a program that waits for something unknown would look like a hang.
 void Process::tell_stands(u64 cpu_time) {
   if (cpu_time < kTold || std::exchange(told_stands_, true)) return;
   fmt::print("{}: a program has computed for {} s without a call: simulated time stands\n",

@@ -9,15 +9,15 @@
 #include "testbench/programs/server/session.h"
 
 namespace hca::attach {
-// A program in simulated time: its threads, and the devices that it has opened. Its cores are those
-// of the host of the first device.
+// A program in simulated time: its threads, and the devices that it has opened. It runs on the
+// cores of the first device's host.
 class Process final : public ThreadHost {
  public:
-  // Who will soon do something, but for the thread that has the turn; ProgramLater: a thread whose
-  // work takes longer.
+  // Who acts next, apart from the thread that has the turn. ProgramLater: a thread with longer
+  // work.
   enum class Due : u8 { Hca, Program, ProgramLater, Nobody };
   using IsDue = std::function<Due()>;
-  // `socket`: its connection. Throws std::runtime_error.
+  // `socket`: the program's connection. Throws std::runtime_error.
   Process(u32 number, Device& device, const testbench::HostConfig& host, int socket, IsDue due);
   ~Process() override;
   Process(const Process&) = delete;
@@ -29,10 +29,10 @@ class Process final : public ThreadHost {
   void take_wake();
   void add(Session& session);
   void remove(const Session& session);
-  // It has opened a device that is none of the host that its threads run on.
+  // True if it has opened a device of a host other than the one that its threads run on.
   bool has_other_devices() const;
 
-  // ---- From outside of the simulation.
+  // ---- Called from outside the simulation.
   void see_threads() { threads_->see(); }
   void resume_polling() { threads_->resume_polling(); }
   void resume_waiting(bool in_flight = false) { threads_->resume_waiting(in_flight); }
@@ -41,17 +41,17 @@ class Process final : public ThreadHost {
   bool pays() const { return threads_->pay(); }
   bool has_threads() const { return threads_->any(); }
   u32 take_told() { return shared_->told.exchange(0); }
-  // How often the simulation went on without one of its threads and could not know that it waits.
+  // How often the simulation continued without one of its threads, without knowing that it waits.
   u64 guesses() const { return guesses_; }
   u64 sleeps() const { return sleeps_; }
-  // Which thread that was first, and where; empty: none.
+  // The first such thread and its place in the code; empty: none.
   const std::string& first_lost() const { return first_lost_; }
-  u32 run() const { return run_; }  // of an `hca run`: its number
+  u32 run() const { return run_; }  // number of its `hca run`
   void set_run(u32 run) { run_ = run; }
   int pid() const { return pid_; }
-  bool is_known_gone() const { return gone_; }  // the kernel may tell the server only later
-  // Until a program that ends has ended, for those that wait for that; a second at the longest. One
-  // that has closed its connection alone, to become another program, goes on.
+  bool is_known_gone() const { return gone_; }  // the kernel may report its end to the server later
+  // Waits, at most a second, for the end of a program that is ending, for those that wait for that.
+  // A program that closed its connection only to become another program by exec() continues.
   void await_exit() const;
   void end() { threads_->end(); }
 
@@ -69,7 +69,7 @@ class Process final : public ThreadHost {
   bool runs(SharedThread& thread, bool spins) override;
   void take_posted() override;
 
-  // The cycle of its threads' host, for what happens now on that of `device`.
+  // The cycle of its threads' host that corresponds to the current time of `device`.
   Cycle now_at(const Device& device) const;
   bool is_gone() const;
   void tell_stands(u64 cpu_time);
@@ -87,7 +87,8 @@ class Process final : public ThreadHost {
   std::string first_lost_;
   bool gone_ = false;
   bool told_stands_ = false;
-  u64 guesses_ = 0, sleeps_ = 0;  // turns that threads lost because they seemed to wait, slept
+  // turns lost because a thread seemed to wait, and because it slept
+  u64 guesses_ = 0, sleeps_ = 0;
   Descriptor memory_, wake_, exit_;
   SharedProcess* shared_ = nullptr;
   std::vector<Session*> sessions_;

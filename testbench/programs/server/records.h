@@ -8,16 +8,16 @@
 #include "testbench/trace/wire_capture.h"
 
 namespace hca::attach {
-// What a server writes while it serves: frames of the wires (run.pcap, with two ports run.pcapng),
-// counters of all blocks (counters.csv), what faults did (faults.csv), and a summary of programs,
-// ports and faults (summary.json). Captures and faults.csv grow, the others are replaced as a
-// whole: twice a second as long as simulated time passes. Captures are flushed before the server
-// sleeps, too.
+// The files that a server writes while it serves: frames of the wires (run.pcap, with two ports
+// run.pcapng), counters of all blocks (counters.csv), effects of faults (faults.csv), and a summary
+// of programs, ports and faults (summary.json). Captures and faults.csv grow; the others are
+// rewritten twice a second while simulated time advances. Captures are also flushed before the
+// server sleeps.
 class Records {
  public:
-  // Throws std::runtime_error: the directory cannot be written.
+  // Throws std::runtime_error if the directory cannot be written.
   Records(const std::string& directory, Server& server, bool captures);
-  // From outside of the simulation; `idle`: nothing is under way.
+  // Called from outside the simulation; `idle`: nothing is in flight.
   void pause(bool idle);
   void close();
 
@@ -32,7 +32,7 @@ class Records {
   std::unique_ptr<testbench::WireCapture> capture_;
   std::ofstream faults_;
   u64 faults_done_ = 0;
-  u64 last_ = 0;              // when, in ns
+  u64 last_ = 0;              // last write, in ns
   u64 written_at_ = ~u64{0};  // simulated
 };
 }  // namespace hca::attach

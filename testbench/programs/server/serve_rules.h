@@ -6,7 +6,7 @@
 #include "testbench/scenario/scenario.h"
 
 namespace hca::attach {
-// Keys of a scenario that a server of programs cannot do as they say: one line each, with where the
-// key stands. `records`: it has a directory to write to.
+// Keys of a scenario that a server cannot honour: one line each, with the place of the key.
+// `records`: it has an output directory.
 std::vector<std::string> serve_mistakes(const testbench::Scenario& scenario, bool records);
 }  // namespace hca::attach

@@ -208,7 +208,7 @@ std::chrono::nanoseconds Server::until_next() {
   return shortest;
 }
 
-// Until somebody wants something.
+// Until there is a request.
 void Server::sleep() {
   const auto set_sleeping = [&](bool sleeps) {
     for (Connection& connection : connections_)

@@ -15,30 +15,30 @@
 #include "testbench/programs/server/thread_state.h"
 
 namespace hca::attach {
-// One simulation that programs attach to, over a socket. Simulated time passes while the HCAs or
-// programs whose clocks show it have something to do. While a program is attached whose clock shows
-// the time of day, it is ahead of that by 20 us at the most: timers of the protocol do not
-// expire while such a program waits for its turn of the processor.
+// One simulation that programs attach to, over a socket. Simulated time advances while the HCAs, or
+// programs in simulated time, have something to do. While a program in real time is attached,
+// simulated time is at most 20 us ahead of real time: so protocol timers do not expire while such a
+// program waits for the processor.
 class Server {
  public:
   struct Options {
-    u32 programs = 0;       // that open a clock before simulated time passes
-    bool captures = false;  // somebody records what is on the wires
+    u32 programs = 0;       // number that must open a clock before simulated time advances
+    bool captures = false;  // the wires are recorded
   };
   // Throws std::runtime_error.
   Server(const testbench::Scenario& scenario, const std::string& socket, const Options& options);
   ~Server();
   const std::vector<std::unique_ptr<Device>>& devices() const { return devices_; }
   testbench::Testbed& testbed() { return testbed_; }
-  // Until `stop`.
+  // Runs until `stop` is set.
   void run(const volatile std::sig_atomic_t& stop);
-  // Called now and then, from outside of the simulation; idle: it sleeps next.
+  // Called now and then from outside the simulation; idle: the server sleeps next.
   std::function<void(bool idle)> paused;
 
   // ---- For a report
   struct ProgramState {
     int pid = 0;
-    bool simulated = false;  // its clock
+    bool simulated = false;  // it runs in simulated time
     std::vector<std::string> devices;
     u64 guesses = 0, sleeps = 0;
   };
@@ -46,7 +46,7 @@ class Server {
   u64 ended_programs() const { return ended_programs_; }
   const std::vector<testbench::FaultConfig>& faults() const { return faults_; }
   const std::vector<FailConfig>& fails() const { return fails_; }
-  // By the places of faults() and fails().
+  // In the order of faults() and fails().
   std::vector<EntryUse> uses_of_faults();
   std::vector<EntryUse> uses_of_fails() const;
 
@@ -57,12 +57,12 @@ class Server {
     Descriptor socket;
     std::shared_ptr<Process> process;  // in simulated time: its clock, or one of its devices
     bool is_clock = false;
-    std::unique_ptr<Session> session;  // none: no device is open
-    std::unique_ptr<CmSession> cm;     // of a connection for that alone
-    u32 run = 0;                       // of an `hca run`: its number
+    std::unique_ptr<Session> session;  // nullptr: no device is open
+    std::unique_ptr<CmSession> cm;     // for a connection management connection
+    u32 run = 0;                       // number of its `hca run`
     RunSteps steps;
     bool starts = false;  // simulated time waits for its first device
-    u64 since = 0;        // when it began, in ns
+    u64 since = 0;        // start time, in ns
     bool gone = false;
     bool is_used() const { return session || cm; }
   };
@@ -80,7 +80,7 @@ class Server {
   Reply reply_to(Connection& connection, const Request& request, Descriptors given,
                  std::vector<int>& descriptors, Descriptor& made);
   void settle_completions();
-  // ---- Answers; `given` came with the request, what is in `made` goes with the reply.
+  // ---- Answers; `given`: received with the request; `made`: sent with the reply.
   Reply list_devices(Connection&, const Request&, Descriptors&, std::vector<int>&);
   Reply refresh_files(Connection&, const Request&, Descriptors&, std::vector<int>&);
   Reply begin_run(Connection&, const Request&, Descriptors&, std::vector<int>&);
@@ -99,7 +99,7 @@ class Server {
   bool awaits_programs();  // that are still starting
   void add_to_wires(const testbench::FaultConfig& fault, u32 number);
   void set_failures();
-  // The clock of this program; 0: it sees the time of day. Nothing: there is no such program.
+  // The clock of this program; 0: it runs in real time. Empty: there is no such program.
   std::optional<std::shared_ptr<Process>> clock_of(u32 program) const;
   Device* device_named(const std::array<char, kNameBytes>& name) const;
   bool has_sessions_by_day() const;
@@ -110,9 +110,9 @@ class Server {
   void drop_gone();
   void watch(int descriptor, Connection* connection);
   static void watch_memory(Session& session, const std::shared_ptr<Process>& process);
-  // A descriptor that a program holds as well stays watched until it is told.
+  // Unregisters descriptors: one that the program also holds would otherwise stay watched.
   void forget(const Connection& connection);
-  void close(Connection& connection);  // the device that it has opened
+  void close(Connection& connection);  // its opened device
 
   const std::string path_;
   testbench::Testbed testbed_;
@@ -125,7 +125,7 @@ class Server {
   std::vector<testbench::FaultConfig> faults_;
   std::vector<FailConfig> fails_;
   std::vector<EntryUse> ended_uses_ =
-      std::vector<EntryUse>(fails_.size());  // of programs that are gone
+      std::vector<EntryUse>(fails_.size());  // of programs that have ended
   const u32 awaited_programs_;
   u32 opened_programs_ = 0;
   bool told_awaited_ = false;
@@ -133,7 +133,7 @@ class Server {
   u64 ended_programs_ = 0;
   LetOthers let_others_;
   u32 last_program_ = 0, last_run_ = 0;
-  std::chrono::steady_clock::time_point last_;  // look at the time of day
-  std::chrono::nanoseconds ahead_{0};           // of it is simulated time
+  std::chrono::steady_clock::time_point last_;  // last reading of real time
+  std::chrono::nanoseconds ahead_{0};           // simulated time is ahead of it
 };
 }  // namespace hca::attach

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Connection management of programs: connections to the server that are for that alone.
+// Connection management of programs: connections to the server only for that.
 #include <algorithm>
 #include <cerrno>
 
@@ -7,8 +7,8 @@
 
 namespace hca::attach {
 namespace {
-// So long a request waits for a listener while programs run by the time of day: who is about to
-// listen is seldom as quick as the simulation.
+// How long a request waits for a listener while programs run in real time: a program about to
+// listen is slower than the simulation.
 constexpr u64 kForListener = 50'000'000'000;  // ps
 }  // namespace
 

@@ -38,7 +38,7 @@ u32 number_in(const std::array<u8, 8>& doorbell) {
 // Of which something comes: doorbells, events.
 bool has_sink(Kind kind) { return kind == Kind::Qp || kind == Kind::Cq || kind == Kind::Srq; }
 
-// Objects go in this order: what is made of others before these.
+// The order of destruction: objects before those that they use.
 constexpr std::array kEndOrder{Kind::Ah, Kind::Qp, Kind::Srq,     Kind::Mw,
                                Kind::Mr, Kind::Cq, Kind::Channel, Kind::Pd};
 }  // namespace
@@ -146,7 +146,7 @@ void Session::forget_events(const Object& object) {
         [&](std::span<const u64> record) { return record[0] == object.cookie; });
 }
 
-// Who waits for something else is not disturbed as long as nothing goes.
+// If nothing can be written, threads that wait for something else are not woken.
 void Session::flush_events() {
   bool any = async_.flush();
   is_behind_ = async_.has_waiting();
@@ -336,7 +336,7 @@ Reply Session::create_address_handle(const Request& request) {
   return reply;
 }
 
-// Of objects of which the HCA knows nothing.
+// For objects that exist only at the server.
 Reply Session::destroy_plain(const Request& request, Kind kind) {
   Object* object = find(request.object, kind);
   if (!object) return error_reply(ENOENT);

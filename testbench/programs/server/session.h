@@ -12,51 +12,51 @@
 #include "testbench/programs/server/failures.h"
 
 namespace hca::attach {
-// What a program has made of a device, by handle.
+// An object of a device that a program has created, by handle.
 struct Object {
   Kind kind{};
   u32 handle = 0, number = 0;
   u64 cookie = 0;
-  u64 stamped = 0;                     // of a CQ whose CQEs get times: its ring
-  u32 uses = 0;                        // objects that are made of it
-  std::vector<Object*> named;          // what it is made of
-  std::unique_ptr<EventQueue> events;  // of a channel
-  std::vector<Body> groups;            // of a QP: multicast attributes, as it was attached
+  u64 stamped = 0;                     // for a CQ whose CQEs get times: its ring
+  u32 uses = 0;                        // number of objects that use it
+  std::vector<Object*> named;          // objects that it uses
+  std::unique_ptr<EventQueue> events;  // for a channel
+  std::vector<Body> groups;            // for a QP: multicast attributes of each attachment
 };
 
-// A device that a program has opened: its objects, the memory that it shares, its doorbells. All
-// that it says is examined here; when it goes, its objects go with it.
+// A device that a program has opened: its objects, shared memory and doorbells. All input from the
+// program is validated here. Its objects are destroyed with it.
 class Session final : public EventSink {
  public:
-  // The program can read an event of it.
+  // The program can read an event of the device.
   using Event = std::function<void()>;
-  // The MAC address behind a GID, if anybody has it.
+  // The MAC address of a GID, if there is one.
   using Resolve = std::function<std::optional<u64>(u64 gid_high, u64 gid_low)>;
   // `memory`: the program's /proc/self/mem. Throws std::runtime_error.
   Session(Device& device, Descriptor memory, Resolve resolve, Event event);
   ~Session() override;
   Session(const Session&) = delete;
 
-  // Those that go to the program with the answer that the device is open.
+  // Descriptors sent to the program with the reply to OpenDevice.
   std::array<int, kOpened> descriptors() const;
   int wake_descriptor() const { return wake_.get(); }
   Device& device() const { return device_; }
   u32 attachment() const { return attachment_; }
   bool has_at(u64 address, u64 value) const;
 
-  // A request about objects. `descriptor`: what goes with the answer, if anything does.
+  // A request on objects. `descriptor`: sent with the reply, if there is one.
   Reply handle(const Request& request, Descriptor& descriptor);
-  // Doorbells that the program has rung go to the HCA; false: there are none.
+  // Passes rung doorbells to the HCA; false: there are none.
   bool take_posted();
   bool has_posted() const;
-  void take_wake();  // what it wrote to wake the server
+  void take_wake();  // reads the program's wake-up bytes
   void set_sleeping(bool sleeps);
-  // Calls and completions that fail from now on. The HCA hears of queue pairs whose completion has
-  // failed, from outside of the simulation.
+  // Sets the calls and completions that fail from now on. Queue pairs whose completion failed are
+  // reported to the HCA from outside the simulation.
   void set_failures(const std::vector<FailConfig>& fails);
   const Failures& failures() const { return failures_; }
   void settle_failures();
-  // Of a program by the time of day: who sleeps until something is written wakes.
+  // For a program in real time: wakes threads that wait for a write.
   void note_written() { wrote_ = true; }
   void wake_sleepers();
 
@@ -64,14 +64,14 @@ class Session final : public EventSink {
   void async_event(proto::EventType type, Kind kind, u32 number) override;
 
   // ---- For the rows of commands.
-  // The bus address of a ring; 0: it does not lie in the shared memory.
+  // The bus address of a ring; 0: it is outside the shared memory.
   u64 ring_address(u64 offset, u64 bytes) const;
   u64 memory_address(u64 address) const { return bus_address(attachment_, address); }
   bool is_mapped(u64 address, u64 bytes) const {
     return device_.memory().is_mapped(attachment_, address, bytes);
   }
   bool complete_path(u64 dgid_high, u64 dgid_low, u64& dmac, u16& udp_source_port) const;
-  // Whether the port has a GID at this index.
+  // True if the port has a GID at this index.
   bool has_gid(u32 port, u32 index) const;
 
  private:

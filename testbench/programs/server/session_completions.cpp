@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the server adds to the CQEs of a program: their times, statuses that somebody wants, and
-// that they wake who sleeps for them.
+// The server's additions to the CQEs of a program: their times, requested failure statuses, and the
+// wake-up of waiting threads.
 #include <limits.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -29,7 +29,7 @@ void Session::stamp(Object& cq, const Request& request) {
                            request.stamps);
 }
 
-// ---- What fails because somebody wants it to
+// ---- Requested failures
 void Session::set_failures(const std::vector<FailConfig>& fails) {
   failures_.set(fails);
   if (!fails.empty())

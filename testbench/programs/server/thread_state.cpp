@@ -35,8 +35,8 @@ std::optional<ThreadState> state_of(int pid, u32 tid) {
     return std::nullopt;
   return is;
 }
-// Until somebody wakes them: not for a page or a lock of the kernel. Of a program that ends
-// meanwhile all do.
+// Sleeping until a wake-up: not for a page or a lock of the kernel. In a program that has ended
+// meanwhile, all do.
 bool all_sleep(int pid) {
   std::error_code gone;
   std::filesystem::directory_iterator task(fmt::format("/proc/{}/task", pid), gone), end;

@@ -2,11 +2,11 @@
 #pragma once
 
 namespace hca::attach {
-// In programs in simulated time the instruction that reads the time stamp counter traps. From here
-// on it does so in the calling thread as well: otherwise the kernel would change that with each
-// turn, which costs more than all the rest of a turn, in a virtual machine above all. Who reads the
-// counter here nevertheless gets it, and ends that until the next call.
+// In programs in simulated time the instruction that reads the time stamp counter traps. After this
+// call it also traps in the calling thread: otherwise the kernel would switch the mode with each
+// turn, which costs more than the rest of a turn, above all in a virtual machine. A read of the
+// counter in this thread still works, and ends the trapping until the next call.
 void trap_time_stamps();
-// Whether it does on this machine: under some hypervisors the kernel says so, and it does not.
+// True if it traps on this machine: some hypervisors claim it, but do not trap.
 bool can_trap_time_stamps();
 }  // namespace hca::attach

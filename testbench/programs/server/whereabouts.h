@@ -5,7 +5,7 @@
 #include "model/proto/types.h"
 
 namespace hca::attach {
-// For a person: a thread by its number and name, and where it is: in a system call, or at this
-// instruction of its program; 0: that is not known.
+// A description for a person: a thread by number and name, and its place: a system call, or the
+// instruction of its program; 0: unknown.
 std::string whereabouts(int pid, u32 tid, u64 instruction);
 }  // namespace hca::attach

@@ -165,8 +165,8 @@ HCA_INSTEAD unsigned sleep(unsigned seconds) {
   return unsigned((sleep_for(seconds * kSecond) + kSecond - 1) / kSecond);
 }
 
-// Others go on, and time passes, as long as the call takes: who waits so, with other calls between,
-// waits for something that takes time.
+// Others continue, and time advances by the duration of the call: a thread that yields repeatedly,
+// with other calls in between, waits for something that takes time.
 HCA_INSTEAD int sched_yield() noexcept {
   constexpr u64 kTakes = 500 * 1000;  // ps
   if (!is_open()) return HCA_NEXT(sched_yield)();

@@ -37,7 +37,7 @@ struct Loaded {
   const FrameTable* frames = nullptr;
 };
 
-// Where the function that holds this byte begins; `from`: if no table tells.
+// The beginning of the function that contains this byte; `from`: if no table has it.
 u8* function_of(const Loaded& object, u8* byte, u8* from) {
   if (!object.frames) return from;
   const auto* const head = reinterpret_cast<const u8*>(object.frames);
@@ -150,8 +150,8 @@ int take_object(dl_phdr_info* info, std::size_t, void* with) {
   return 0;
 }
 
-// Who finds the kernel's clocks by itself in what was left on the stack for it, and not by the C
-// library, asks the kernel instead if there seem to be none.
+// A runtime that finds the kernel's clocks through its initial stack, not through the C library,
+// makes system calls instead if there seem to be none.
 u64 g_kernel_code = 0;
 __attribute__((constructor)) void hide_kernel_code(int, char** arguments, char**) {
   constexpr std::size_t kMost = 1 << 16;  // words: of the environment

@@ -60,7 +60,7 @@ bool is_of_server(int socket) {
          std::string_view(server) ==
              std::string_view(peer.sun_path, strnlen(peer.sun_path, sizeof peer.sun_path));
 }
-// Who may wait for what comes out of it; what programs say to the server is for that alone.
+// Which threads may wait for its output; descriptors to the server do not count.
 u32 told_by(int descriptor) {
   struct stat is {};
   if (fstat(descriptor, &is)) return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between the files of the library of clocks.
+// Declarations shared by the files of the time library.
 #pragma once
 #include <poll.h>
 #include <signal.h>
@@ -11,79 +11,80 @@
 #include "testbench/programs/time_library/clock.h"
 
 namespace hca::time_library {
-// The program has a clock at a server: it is in simulated time.
+// True if the program has a clock at a server: it runs in simulated time.
 bool is_open();
 
-// ---- The thread that calls
-u64 now();  // picoseconds: simulated time of the simulation, and its own work since
+// ---- The calling thread
+u64 now();  // picoseconds: the simulation's time plus its own work since
 void spend(u64 picoseconds);
-// Until the simulation is where the thread is. True: a handler of a signal has run.
+// Waits until the simulation has reached the thread's time. True: a signal handler has run.
 bool settle();
-// The time as a program reads it. Who reads it again and again waits for it: time passes.
+// The time as a program reads it. Repeated reads count as waiting: time advances.
 u64 read_clock();
-// Until one of the descriptors is ready or this simulated time has come: what poll() returns, or
-// ppoll() with this mask.
+// Waits until a descriptor is ready, or until this simulated time. Returns the result of poll(), or
+// of ppoll() with this mask.
 int await(pollfd* descriptors, nfds_t count, u64 end, const sigset_t* mask = nullptr);
-// Until then; nullptr: for ever.
+// The time limit; nullptr: none.
 u64 end_after(const timespec* duration);
 bool is_time(const timespec& time);
 inline u64 end_of(u64 picoseconds) {
   const u64 from = now();
   return picoseconds < attach::kForEver - from ? from + picoseconds : attach::kForEver;
 }
-// False: a handler of a signal has run meanwhile.
+// False: a signal handler ran meanwhile.
 bool sleep_until(u64 end);
-// Others may wait for what was done: attach::kOwn and the like.
+// Reports an action that others may wait for: attach::kOwn and the like.
 void tell(u32 whom);
 bool is_network(int descriptor);
 
 // ---- Threads (turns.cpp)
-// A place for a thread that will come, which wants a turn; nullptr: there is none left.
+// Reserves a place for a new thread, which wants a turn; nullptr: none is left.
 attach::SharedThread* reserve_turns();
 std::size_t place_of(const attach::SharedThread& slot);
 std::size_t used_places();
-void take_turns(attach::SharedThread& slot);  // of the calling thread, the first has come
-u64 number_of_turn();                         // another in each; who has none gets one
-void act();                                   // it does something else than to read a clock
-// Gives the turn of this number up, if the thread has it still, until another one tells that it did
-// something, or until that time. `again`: it has only looked in this turn. `may_be`: what it waits
-// for may be there, also if who did it is not in simulated time; none: only threads of this program
-// do it.
+void take_turns(attach::SharedThread& slot);  // called by the new thread; its first turn has begun
+u64 number_of_turn();  // unique for each turn; a thread without a turn gets one
+void act();            // marks the turn as active: it did more than read a clock
+// Gives up the turn of this number, if the thread still has it, until another thread reports an
+// action, or until that time. `again`: it only polled in this turn. `may_be`: true if the awaited
+// event may have happened, even by a thread outside simulated time; empty: only threads of this
+// program can cause it.
 void wait_for_others(u64 number, bool again, u64 end, const std::function<bool()>& may_be);
-// Until it is done, which the thread tries in each of its turns. False: the time has come, or there
-// is no server any more (threads.cpp).
+// Waits until done() is true, which the thread calls in each of its turns. False: the time limit
+// has passed, or the server is gone (threads.cpp).
 bool wait_until(const std::function<bool()>& done, u64 end = attach::kForEver,
                 const std::function<bool()>& may_be = nullptr);
-// Who waits in such a call may go on. `shared`: threads of other programs as well.
+// Wakes threads that wait in such a call. `shared`: also those of other programs.
 void tell_waiting(bool shared = false);
-// When a clock shows this, as now() tells it.
+// The time at which a clock shows this, in the scale of now().
 u64 end_at(clockid_t clock, const timespec& until);
-// The calling thread has its place; it is as good as gone.
+// thread_begins(): the calling thread has its entry. thread_ends(): it is about to end.
 void thread_begins(const attach::SharedThread& slot);
 void thread_ends(const attach::SharedThread& slot);
-void forget_threads();  // in a child
+void forget_threads();  // in a child process
 
 // ---- Timers
 u64 next_timer();  // when the next is due; kForEver: none
-// Those that are due. True: a handler of a signal has run.
+// Fires the timers that are due. True: a signal handler has run.
 bool ring_timers();
-bool calls_go_on();  // behind such a handler
+bool calls_go_on();  // after such a handler
 void forget_timer(int descriptor);
-void forget_timers();  // in a child
-// What a clock showed when simulated time began, in whole seconds.
+void forget_timers();  // in a child process
+// The value of a clock at the beginning of simulated time, in whole seconds.
 u64 start_of(clockid_t clock);
 
 // ---- rdtsc
-void trap_time_stamps(bool traps);  // of this thread, and of those that it creates
+void trap_time_stamps(bool traps);  // in this thread, and in those that it creates
 void set_up_time_stamps();
-void see_new_code();  // a library may have come: where the counter does not trap it is searched
-// Of a SIGSEGV that is none of a trap: as the program wants it (signals.cpp).
+// a library may have been loaded: if the counter does not trap, its code is searched
+void see_new_code();
+// Handles a SIGSEGV that is not a trap as the program wants (signals.cpp).
 void pass_fault_on(int signal, siginfo_t* info, void* context);
-// Signals that have handlers, a bit for each from 1 on.
+// Signals with handlers, one bit each from signal 1 on.
 u64 handled_signals();
-// What the program wants to block, without that.
+// The mask that the program wants, without fault signals.
 sigset_t without_faults(const sigset_t& wanted);
-// Ours instead of the program's, which is kept.
+// Installs our handler instead of the program's, which is stored.
 void take_faults(void (*handler)(int, siginfo_t*, void*));
 inline constexpr u64 kPicosecondsPerTick = 1000;
 }  // namespace hca::time_library

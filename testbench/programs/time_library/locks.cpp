@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Locks of readers and writers, barriers, and locks that are waited for until a time comes: who
-// waits gives its turn up.
+// Reader-writer locks, barriers, and locks with a time limit: a waiting thread gives up its turn.
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sys/syscall.h>
@@ -43,8 +42,8 @@ int lock_mutex(pthread_mutex_t* mutex, clockid_t clock, const timespec* until) {
       *mutex, [=] { return pthread_mutex_trylock(mutex); }, real, end_at(clock, *until));
 }
 
-// ---- Readers and writers, as the C library keeps them. How many writers have given their turns up
-// stands in a word that it does not use: readers of other programs see it there.
+// ---- Reader-writer locks, in the C library's representation. The number of writers that gave up
+// their turns is in a word that the library does not use: readers of other programs see it there.
 bool prefers_writers(const pthread_rwlock_t& lock) {
   return lock.__data.__flags == PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP;
 }
@@ -70,7 +69,7 @@ int lock_to_read(pthread_rwlock_t* lock, Real real, u64 end = attach::kForEver) 
   return lock_until(
       *lock, [=] { return try_to_read(lock); }, real, end, may_be_free(*lock, false));
 }
-// Readers of a lock that prefers writers wait behind it, unless its time comes first.
+// Readers of a lock that prefers writers wait after them, unless their time limit comes first.
 template <class Real>
 int lock_to_write(pthread_rwlock_t* lock, Real real, u64 end = attach::kForEver) {
   if (is_open() && prefers_writers(*lock) && !is_own(*lock)) {
@@ -88,8 +87,8 @@ u64 end_of(clockid_t clock, const timespec* until) {
   return is_open() ? end_at(clock, *until) : attach::kForEver;
 }
 
-// ---- Barriers, as the C library keeps them: who has begun to wait in it before simulated time
-// began goes on with the others.
+// ---- Barriers, in the C library's representation: threads that began to wait before simulated
+// time began continue with the others.
 struct Barrier {
   attach::Shared<u32> in, round;  // who came; up to whom they may leave
   u32 count;

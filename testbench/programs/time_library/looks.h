@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that a thread compares with something again and again, while nothing else of it comes
-// again: it counts its rounds, say.
+// Detects memory that a thread compares again and again, while the rest of its state changes: it
+// counts its rounds, for example.
 #pragma once
 #include <Zydis/Zydis.h>
 
@@ -12,7 +12,7 @@ namespace hca::time_library {
 class Looks {
  public:
   void clear() { used_ = 0, loaded_ = {}; }
-  // Before an instruction is executed. `address_of`: of its memory operands.
+  // Call before an instruction is executed. `address_of`: the address of its memory operands.
   template <class AddressOf>
   void note(const ZydisDecodedInstruction& instruction, const ZydisDecodedOperand* operands,
             const AddressOf& address_of) {
@@ -35,10 +35,10 @@ class Looks {
         load(operands[0].reg.value, address_of(o), o.size / 8);
     }
   }
-  // The thread writes there itself.
+  // Records a write by the thread itself.
   void note_written(u64 address, u64 bytes);
-  // Whether what it looked at in each round of `steps` instructions can be written by the HCA or by
-  // another program, and was not while it looked.
+  // True if the memory read in each round of `steps` instructions can be written by the HCA or by
+  // another program, and was not written meanwhile.
   bool waits(u32 steps) const;
 
  private:
@@ -50,7 +50,7 @@ class Looks {
   struct Loaded {
     ZydisRegister in;
     u64 address;
-    u32 bytes, left;  // instructions in which it may be compared
+    u32 bytes, left;  // remaining instructions in which it may be compared
   };
   void load(ZydisRegister in, u64 address, u32 bytes);
   void look_at(ZydisRegister loaded);

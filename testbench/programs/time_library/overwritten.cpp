@@ -17,8 +17,8 @@ namespace hca::time_library {
 namespace {
 constexpr u8 kInstead = 0xf4;
 
-// In the order of addresses. It is never changed, and never gone: a fault may read it. Not of the
-// program's heap: who comes here may have locked that.
+// Sorted by address. It is never changed or freed, because a fault may read it. Not on the
+// program's heap, whose lock the caller may hold.
 struct Places {
   std::size_t used = 0, left_out = 0;
   std::array<Overwritten, 16384> all;

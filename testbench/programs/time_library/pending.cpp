@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls that wait for a signal alone.
+// Calls that wait only for a signal.
 #include <signal.h>
 
 #include <cerrno>

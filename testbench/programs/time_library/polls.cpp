@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the verbs library tells: work, and polls of completion queues.
+// Notifications by the verbs library: work, and polls of completion queues.
 #include <algorithm>
 #include <utility>
 
@@ -39,8 +39,8 @@ static bool returns_at_once() {
   u32& left = t_mine.free_polls;
   return left && left--;
 }
-// Who has polled a single queue for a while waits for that alone: what comes for other threads
-// would be turns in vain.
+// A thread that has polled a single queue for a while waits only for that: events for other threads
+// would be useless turns.
 void hca_time_await_completion(u32 times) {
   constexpr u32 kPollsOne = 64;
   constexpr u64 kShortest = 10 * kMicrosecond;

@@ -48,8 +48,8 @@ auto becoming(Call call) {
   });
 }
 
-// Descriptors that are ready when a child has ended: of one, or of all (-1) of each thread. None:
-// the system does not tell them.
+// Descriptors that become ready when a child ends: of one, or of all (-1) of each thread. Empty:
+// the system does not offer them.
 std::vector<pollfd> ends_of(pid_t which) {
   std::vector<pollfd> ends;
   const auto add = [&](pid_t child) {
@@ -160,7 +160,7 @@ HCA_INSTEAD int fexecve(int fd, char* const* arguments, char* const* environment
 // Those with a list of arguments: the C library calls none of the above for them.
 namespace {
 constexpr std::size_t kMostArguments = 4096;
-// On x86-64 the list is behind them afterwards. False: there are more.
+// On x86-64 the list is after them afterwards. False: there are more.
 bool take(va_list list, const char* first, std::array<char*, kMostArguments>& all) {
   std::size_t count = 0;
   for (auto* next = const_cast<char*>(first); next; next = va_arg(list, char*)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program, and what turns.cpp and open.cpp share of its threads' turns.
+// State of the program, and the part of its threads' turns shared by turns.cpp and open.cpp.
 #pragma once
 #include <array>
 #include <mutex>
@@ -11,8 +11,8 @@
 namespace hca::time_library {
 struct Program {
   std::mutex mutex;
-  std::array<char, 108> path{};  // of the server: so long an address of a socket can be
-  std::array<char, attach::kNameBytes> device{};  // whose host it runs on
+  std::array<char, 108> path{};  // of the server; the maximum length of a socket address
+  std::array<char, attach::kNameBytes> device{};  // it runs on this device's host
   attach::Descriptor socket, wake;
   attach::SharedProcess* shared = nullptr;
   u32 number = 0;
@@ -20,7 +20,7 @@ struct Program {
 };
 Program& program();
 
-// The calling thread's place, with its turn; nullptr: the program is not in simulated time.
+// The calling thread's entry, with its turn; nullptr: the program is not in simulated time.
 attach::SharedThread* mine();
 void set_slot(attach::SharedThread& slot);  // of the calling thread
 }  // namespace hca::time_library

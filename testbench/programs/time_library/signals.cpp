@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SIGSEGV is what tells of a trapped time stamp counter: it cannot be blocked, and the program's
-// own handler comes behind ours.
+// SIGSEGV reports a trapped time stamp counter: it cannot be blocked, and the program's own handler
+// is called after ours.
 #include <pthread.h>
 #include <signal.h>
 #include <sys/syscall.h>

@@ -47,7 +47,7 @@ struct State {
     flags = flags_of(context);
     const auto* const saved = reinterpret_cast<const u8*>(context.fpregs);
     bytes = extended_bytes(saved);
-    // The words that tell the size are the kernel's own.
+    // The words with the size belong to the kernel.
     std::memcpy(extended.data(), saved, bytes);
   }
   bool holds(const mcontext_t& context) const {
@@ -200,8 +200,8 @@ bool note_effects(const mcontext_t& context, Words& written, Words& read, Looks&
   return known;
 }
 
-// What it waits for lies in its own memory, so that all who may write it are known; the words that
-// it reads and does not write.
+// It waits for its own memory, so all possible writers are known; these are the words that it reads
+// and does not write.
 bool can_be_watched(Examination& e) {
   e.slot->looks = 0;
   for (const Words::Word& word : e.read.all()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a thread that makes no call computes, or waits for memory that somebody else writes.
+// Decides whether a thread without calls computes, or waits for memory that somebody else writes.
 #pragma once
 
 namespace hca::attach {
@@ -7,13 +7,14 @@ struct SharedThread;
 }
 
 namespace hca::time_library {
-// From now on threads of this program can be examined: the server sends attach::kExamine to the one
-// that has the turn, which executes one instruction at a time for a while and answers in its place.
+// Allows the server to examine threads of this program: it sends attach::kExamine to the thread
+// that has the turn, which then executes one instruction at a time for a while and writes the
+// finding to its entry.
 //
-// It waits if a state of the thread comes again: all registers, and each byte that was written
-// since, are what they were. Then it goes on like that for ever, unless somebody else writes to its
-// memory. Who computes gets on, and no state comes again.
+// The thread waits if one of its states repeats: all registers, and each byte written since, are
+// the same. It would then repeat forever, unless somebody else writes to its memory. A computing
+// thread advances, and no state repeats.
 void set_up_examination();
-// The signal is ignored, in what the program becomes by exec(), too.
+// Ignores the signal, also after exec().
 void ignore_examination();
 }  // namespace hca::time_library

@@ -6,9 +6,9 @@
 #include "testbench/programs/server/shared_word.h"
 
 namespace hca::time_library {
-// For what is held for moments, and never while a thread waits for its turn. Who waits yields by
-// the kernel: the program's own sched_yield() takes simulated time, and not each thread that is
-// here has a turn.
+// A lock for short sections, never held while a thread waits for its turn. A waiter yields by a
+// system call: the program's own sched_yield() takes simulated time, and not every thread here has
+// a turn.
 class SpinLock {
  public:
   void lock() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// System calls that programs make by number.
+// System calls that programs execute by number.
 #pragma once
 #include <array>
 
@@ -7,12 +7,12 @@
 
 namespace hca::time_library {
 using CallArguments = std::array<long, 6>;
-// Whether simulated time changes what the call does.
+// True if simulated time changes the behaviour of the call.
 bool is_timed(long number);
-// What such a call returns, with errno.
+// Executes such a call; returns its result, with errno.
 long timed_call(long number, const CallArguments& arguments);
 
-// futex(): who waits gives its turn up.
+// futex(): a waiter gives up its turn.
 long timed_futex(const CallArguments& arguments);
-void forget_futexes();  // in a child
+void forget_futexes();  // in a child process
 }  // namespace hca::time_library

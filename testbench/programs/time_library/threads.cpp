@@ -65,7 +65,7 @@ struct Start {
   void* argument;
   attach::SharedThread* slot;
 };
-// What asks for memory waits for its turn before.
+// A call that allocates memory waits for its turn first.
 void* begin(void* at) {
   auto* const own = static_cast<Start*>(at);
   take_turns(*own->slot);
@@ -78,8 +78,8 @@ bool is_in(const Threads::Table& table, pthread_t thread) {
   return std::ranges::any_of(used, [&](const auto& one) { return one == thread; });
 }
 bool is_live(pthread_t thread) { return is_in(threads().live, thread); }
-// The end of a thread. One that has turns tells it; of one that has none the C library knows, and
-// says so where the thread is joined.
+// The end of a thread. A thread with turns reports it; for one without the C library reports it
+// where the thread is joined.
 class End {
  public:
   End(pthread_t thread, void** result) : thread_(thread), result_(result) {}
@@ -147,8 +147,8 @@ bool wait_until(const std::function<bool()>& done, u64 end, const std::function<
   Threads& all = threads();
   ++all.waiting;
   bool is = done();
-  // It waits only in the turn in which it has tried: before its first one, while its work passes,
-  // and where its turn was taken away, others tell what it does not hear.
+  // It waits only in the turn in which it has tried: before its first one, during its work, and
+  // where its turn was taken away, others report events that it does not see.
   act();
   for (bool again = false; !is && is_open(); again = true) {
     settle();

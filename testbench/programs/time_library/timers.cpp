@@ -125,7 +125,8 @@ bool ring_timers() {
   return rings && ring_alarm();
 }
 
-// It was one of those that there are: the call goes on if all of them want that.
+// The interrupting signal is one of the handled ones: the call continues if all of them have
+// SA_RESTART.
 bool calls_go_on() {
   for (int signal = 1; signal < NSIG; ++signal) {
     struct sigaction action {};

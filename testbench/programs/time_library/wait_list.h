@@ -6,17 +6,17 @@
 #include "testbench/programs/time_library/spin_lock.h"
 
 namespace hca::time_library {
-// Threads that wait for one of several things, in the order in which they came. What stands for
-// each is on its own stack: an allocator may wait here, and is not asked for memory.
+// Threads that wait for one of several things, in order of arrival. Each entry lies on its thread's
+// own stack, so that an allocator may wait here without allocating memory.
 class WaitList {
  public:
   struct Waiter {
     const void* what;
-    u32 bits = ~u32{0};  // a wake has one of these
+    u32 bits = ~u32{0};  // a wake-up must have one of these
     bool woken = false;
     Waiter* next = nullptr;
   };
-  // It is in the list as long as this is there, also where its thread is cancelled.
+  // In the list during its lifetime, even if its thread is cancelled.
   class Entry {
    public:
     Entry(WaitList& list, Waiter& one) : list_(list), one_(one) { list_.add(one_); }
@@ -31,18 +31,18 @@ class WaitList {
     const std::lock_guard guard(lock_);
     return one.woken;
   }
-  // The first `most` of those that wait for it. How many that are.
+  // Wakes the first `most` threads that wait for `what`; returns their number.
   u32 wake(const void* what, u32 most, u32 bits = ~u32{0}) {
     return each(what, most, [=](Waiter& one) { return (one.bits & bits) && (one.woken = true); });
   }
-  // They wait for something else.
+  // Makes them wait for something else.
   u32 move(const void* from, const void* to, u32 most) {
     return each(from, most, [=](Waiter& one) {
       one.what = to;
       return true;
     });
   }
-  // In a child: other threads are not there, one of which may have held the lock.
+  // In a child process: other threads do not exist there, and one of them may have held the lock.
   void forget() {
     lock_.unlock();
     first_ = nullptr;

@@ -16,8 +16,8 @@ namespace {
 constexpr u64 kFlags = u64{IBV_WC_STANDARD_FLAGS} | u64{IBV_WC_EX_WITH_COMPLETION_TIMESTAMP} |
                        u64{IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK};
 
-// The logarithm of the ring for so many entries: twice as many, for the HCA hears of the consumer
-// index only now and then. Nothing: it is none, or too many.
+// The logarithm of the ring for this many entries: twice as many, because the consumer index is
+// sent to the HCA only now and then. Empty: zero or too many.
 std::optional<u8> log_entries_for(const Context& context, int entries) {
   const u32 most = 1u << (context.info.attributes.max_log_queue_entries - 1);
   if (entries < 1 || u32(entries) > most) return std::nullopt;
@@ -144,8 +144,8 @@ void await_sends(Context& context, const ibv_cq* plain) {
 }
 }  // namespace
 
-// CQEs from the producer index that comes back are written to the new ring, those in front of it
-// are copied there.
+// CQEs from the returned producer index on are written to the new ring; the earlier ones are copied
+// there.
 HCA_VERB int ibv_resize_cq(ibv_cq* plain, int entries) {
   Cq& cq = cq_of(plain);
   Context& context = context_of(plain->context);

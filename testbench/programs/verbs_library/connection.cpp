@@ -27,8 +27,7 @@ u64 RingSpace::take(u64 bytes) {
 std::atomic<bool> g_any_lost{false};
 void lose(Context& context) { context.lost = g_any_lost = true; }
 
-// A reply that its thread waits for, and lets signals come meanwhile: what a handler asks for comes
-// after it.
+// A reply that its thread waits for while signals may arrive: requests by a handler come after it.
 class Awaited {
  public:
   Awaited(Context& context, attach::Reply& reply, std::vector<attach::Descriptor>* descriptors)

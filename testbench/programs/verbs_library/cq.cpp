@@ -58,7 +58,7 @@ u64 take_shared(Srq& srq, u16 index) {
   return srq.queue.wr_ids[slot];
 }
 
-// True: it stood for ibv_bind_mw().
+// True: it belonged to ibv_bind_mw().
 bool take_work(Qp& qp, const proto::Cqe& cqe, ibv_wc& wc) {
   const bool receive = proto::is_of_receive(cqe.opcode);
   if (receive && qp.qp_base.srq) {
@@ -78,9 +78,9 @@ void fill_flags(const proto::Cqe& cqe, ibv_wc& wc) {
   if (cqe.with_invalidate) wc.wc_flags |= IBV_WC_WITH_INV, wc.invalidated_rkey = cqe.immediate;
 }
 
-// A17.4.5.2: a datagram of RoCE tells which network header it has. The verbs have no place for
-// that; providers put it where InfiniBand has the service level (UDP in bit 3, below it 0 a GRH, 1
-// IPv6, 2 IPv4), and UCX reads it there.
+// A17.4.5.2: a RoCE datagram has a network header type. The verbs have no field for it; providers
+// put it where InfiniBand has the service level (UDP in bit 3, below it 0 a GRH, 1 IPv6, 2 IPv4),
+// and UCX reads it there.
 u8 level_of(const Context& context, const proto::Cqe& cqe) {
   constexpr u8 kUdp = 8, kIp6 = 1, kIp4 = 2;
   const auto framing = proto::Framing(context.info.framing);
@@ -89,7 +89,7 @@ u8 level_of(const Context& context, const proto::Cqe& cqe) {
   return kUdp | (framing == proto::Framing::RoceV2Ip4 ? kIp4 : kIp6);
 }
 
-// False: it is of a queue pair that is gone, and nobody's.
+// False: it belongs to a destroyed queue pair.
 bool fill(Context& context, const proto::Cqe& cqe, ibv_wc& wc) {
   Qp* const qp = find_qp(context, cqe.qpn);
   if (!qp) return false;
@@ -223,8 +223,8 @@ int req_notify_cq(ibv_cq* plain, int solicited_only) {
     return told(error);
   clock::settle();
   const std::lock_guard guard(cq.lock);
-  // Who arms between an event and the poll for it does not want another for the same CQEs; who has
-  // polled may not have seen the latest.
+  // A program that arms between an event and the poll for it does not want another event for the
+  // same CQEs; a program that has polled may have missed the latest.
   u32 seen = cq.consumer;
   while (cq.told && is_new(cq, seen) && seen - cq.consumer < cq.entries()) ++seen;
   ring_cq(cq, solicited_only ? proto::Arm::Solicited : proto::Arm::Next, seen);
@@ -232,7 +232,7 @@ int req_notify_cq(ibv_cq* plain, int solicited_only) {
   return 0;
 }
 
-// Made nobody's: the number of no queue pair of a program stands in their place.
+// Marked as unowned: they get a number that no queue pair of a program has.
 void forget_completions(Cq& cq, Qp& qp) {
   const std::lock_guard guard(cq.lock);
   for (u32 index = cq.consumer; is_new(cq, index) && index - cq.consumer < cq.entries(); ++index) {

@@ -18,7 +18,7 @@
 #include "testbench/programs/verbs_library/library.h"
 #include "testbench/programs/verbs_library/tables.h"
 
-// Macros of the header stand in front of them.
+// Macros of the header hide them.
 #undef ibv_query_port
 
 namespace hca::verbs_library {
@@ -390,6 +390,6 @@ HCA_VERB int ibv_get_pkey_index(ibv_context* context, u8 port, __be16 pkey) {
   if (found == attributes.pkeys.end()) return errno = ENOENT, -1;
   return int(found - attributes.pkeys.begin());
 }
-// Rings are shared with the simulation alone: a child has none of them.
+// Rings are shared only with the simulation: a child has none of them.
 HCA_VERB int ibv_fork_init() { return 0; }
 HCA_VERB ibv_fork_status ibv_is_fork_initialized() { return IBV_FORK_UNNEEDED; }

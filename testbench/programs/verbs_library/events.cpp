@@ -12,13 +12,13 @@ using namespace hca;
 using namespace hca::verbs_library;
 
 namespace {
-// Who waits for an event meanwhile comes back without one, and does not touch what is gone.
+// Threads that wait for an event return without one, and do not touch destroyed objects.
 void close(EventSource& source) {
   const std::lock_guard guard(source.device->mutex);
   source.closed = true;
 }
-// Words of an event, and what is held after them until it is delivered: no other thread closes the
-// device, no handler of a signal runs in this one.
+// The words of an event, and the guards held until it is delivered: no other thread closes the
+// device, no signal handler runs in this one.
 class Reader {
  public:
   explicit Reader(std::shared_ptr<EventSource> source)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verbs API as a program sees it, on an HCA of `hca serve`: what the provider in user space is
-// to a real one. It lays out rings, writes WQEs, reads CQEs and rings doorbells; all else it asks
-// the server for. Only the public header of the verbs is used.
+// The verbs API for programs on an HCA of `hca serve`, like the user-space provider of a real one.
+// It lays out rings, writes WQEs, reads CQEs and rings doorbells; all else is a request to the
+// server. It uses only the public verbs header.
 #pragma once
 #include <infiniband/verbs.h>
 #include <pthread.h>
@@ -21,16 +21,16 @@
 #include "testbench/programs/time_library/clock.h"
 #include "testbench/programs/verbs_library/locks.h"
 
-// A function of the API: the program finds it in front of the system's.
+// A function of the API: the program finds it before the system's.
 #define HCA_VERB extern "C" __attribute__((visibility("default")))
 
 namespace hca::verbs_library {
-// Pieces of the shared memory for rings, in sizes of powers of two from a page on: one that was
-// given back is used again.
+// Allocates rings in the shared memory, in sizes of powers of two from a page on; freed pieces are
+// reused.
 class RingSpace {
  public:
   void set_end(u64 end) { end_ = end; }
-  u64 take(u64 bytes);  // 0: there is no room
+  u64 take(u64 bytes);  // 0: no room
   void give_back(u64 offset, u64 bytes) { free_[size_of(bytes)].push_back(offset); }
 
  private:
@@ -39,8 +39,8 @@ class RingSpace {
   std::map<u64, std::vector<u64>> free_;
 };
 
-// Whether the process is the one that made it, and no child of it: there the kernel has wiped the
-// page (opened_here.cpp).
+// Detects a child process of the one that created this object: the kernel wipes the page in a child
+// (opened_here.cpp).
 class OpenedHere {
  public:
   OpenedHere();
@@ -56,21 +56,21 @@ struct Cq;
 struct Qp;
 struct Srq;
 
-// A thread that waits for an event keeps this when another closes the device.
+// Kept by a thread that waits for an event, in case another thread closes the device.
 struct OpenState {
-  std::mutex mutex;  // of what is made of an event
+  std::mutex mutex;  // protects the handling of an event
   bool closed = false;
 };
-// Where events are read: of a device, or of a completion channel.
+// The source of events: a device, or a completion channel.
 struct EventSource {
   EventSource(attach::Descriptor end, std::shared_ptr<OpenState> of)
       : descriptor(std::move(end)), device(std::move(of)) {}
   const attach::Descriptor descriptor;
   const std::shared_ptr<OpenState> device;
-  bool closed = false;  // under the mutex of its device
+  bool closed = false;  // protected by the mutex of its device
 };
 
-// An open device. What programs hold of an object is its base.
+// An open device. Programs hold pointers to the base of an object.
 struct Context : verbs_context {
   Context() : verbs_context{} {}
   attach::Descriptor socket, wake;
@@ -78,23 +78,23 @@ struct Context : verbs_context {
   std::shared_ptr<EventSource> events;
   attach::DeviceInfo info;
   u8* shared = nullptr;
-  std::recursive_mutex mutex;  // of the socket, and of what follows
+  std::recursive_mutex mutex;  // protects the socket, and the members below
   class Awaited* awaited = nullptr;
   RingSpace rings;
   std::set<Qp*> qps;
-  std::map<u64, void*> by_cookie;  // CQs, queue pairs and SRQs that exist
+  std::map<u64, void*> by_cookie;  // existing CQs, queue pairs and SRQs
   u64 last_cookie = 0;
   std::map<u32, Qp*> by_number;
-  Lock numbers;                   // of by_number
-  Lock doorbells;                 // of the queue of posted writes
+  Lock numbers;                   // protects by_number
+  Lock doorbells;                 // protects the queue of posted writes
   std::atomic<bool> lost{false};  // the server is gone
   bool told_lost = false;
   OpenedHere opened_here;
   attach::Descriptor stop_watch;
   pthread_t watcher{};
-  int watched_in = 0;  // the process whose thread it is; 0: there is none
+  int watched_in = 0;  // the process that has the watching thread; 0: none
 
-  attach::LetOthers let_others;  // of whoever polls last: it need not be exact
+  attach::LetOthers let_others;  // of the last poller: it need not be exact
 
   attach::SharedControl& control() { return *reinterpret_cast<attach::SharedControl*>(shared); }
 };
@@ -103,13 +103,13 @@ inline Context& context_of(ibv_context* context) {
                                                                  offsetof(verbs_context, context)));
 }
 
-// In a child of fork() it is a copy. What it destroys is that: the objects are its parent's, and
-// so is what the server says. It has no rings: nothing is posted or polled there.
+// In a child of fork() this is a copy. A destroy call there only frees the copy: the objects, and
+// the server's replies, belong to the parent. It has no rings, so posts and polls do nothing there.
 inline bool is_inherited(const ibv_context* context) {
   return !context_of(const_cast<ibv_context*>(context)).opened_here;
 }
 
-// All of these bytes can be read and, if so, written (mapped.cpp).
+// True if all of these bytes can be read and, if requested, written (mapped.cpp).
 bool is_mapped(u64 address, u64 bytes, bool writable);
 
 constexpr u8 kLastServiceLevel = 15;
@@ -117,11 +117,11 @@ inline bool has_port(ibv_context* context, u32 number) {
   return number && number <= context_of(context).info.ports;
 }
 
-// ---- Talking to the server (connection.cpp)
-// errno's values. `descriptors`: what comes with the answer.
+// ---- Requests to the server (connection.cpp)
+// Returns an errno value. `descriptors`: received with the reply.
 int ask(Context& context, attach::Request& request, attach::Reply& reply,
         std::vector<attach::Descriptor>* descriptors = nullptr);
-// A command; its structure goes, and comes back in `reply`.
+// A command; its structure is sent, and returned in `reply`.
 template <class Structure>
 int command(Context& context, proto::CommandOpcode opcode, attach::Request& request,
             const Structure& structure, attach::Reply& reply) {
@@ -130,7 +130,7 @@ int command(Context& context, proto::CommandOpcode opcode, attach::Request& requ
   return ask(context, request, reply);
 }
 int command(Context& context, proto::CommandOpcode opcode, u32 object, attach::Reply& reply);
-// What one more call of a verb fails with because somebody wants that; 0: it does not.
+// Counts one more call of a verb; returns the error that a `fail` entry requests, 0: none.
 inline int failure_of(Context& context, attach::FailVerb verb) {
   return attach::failure_of(context.control(), verb);
 }
@@ -143,35 +143,35 @@ void ring(Context& context, proto::BarOffset offset, const Doorbell& doorbell,
   proto::encode(doorbell, bytes.data());
   ring(context, offset, bytes, at);
 }
-// A call has found that the server is gone, and tells the program; of any of its devices.
+// A call found that the server is gone; reports it to the program for all of its devices.
 void lose(Context& context);
 extern std::atomic<bool> g_any_lost;
-// Looks whether the server is still there; false: it is not, and `lost` says so.
+// Checks that the server is still there; false: it is not, and `lost` is set.
 bool server_is_there(Context& context);
-// Until stop_watch(): a program that does not hear that the server is gone is ended (watch.cpp).
+// Until stop_watch(): ends a program that does not notice that the server is gone (watch.cpp).
 void start_watch(Context& context);
 void stop_watch(Context& context);
-// Until forget_unmapping() the server hears of memory that the program unmaps (unmapping.cpp).
+// Until forget_unmapping(): reports memory that the program unmaps to the server (unmapping.cpp).
 void tell_unmapping(Context& context);
 void forget_unmapping(Context& context);
-// What its events are known by at the server.
+// The cookie by which the server identifies its events.
 u64 give_cookie(Context& context, void* object);
 void take_cookie(Context& context, u64 cookie);
-// nullptr: it is gone.
+// nullptr: it was destroyed.
 void* find_object(Context& context, u64 cookie);
-// Until all asynchronous events of an object that were got are acknowledged.
+// Waits until all received asynchronous events of an object are acknowledged.
 template <class Object>
 void await_acknowledged(Object& object, const u32& completed, const u32& got) {
   pthread_mutex_lock(&object.mutex);
   while (completed != got) pthread_cond_wait(&object.cond, &object.mutex);
   pthread_mutex_unlock(&object.mutex);
 }
-// A function that returns a pointer fails.
+// The result of a failed function that returns a pointer.
 inline std::nullptr_t fail(int error) {
   errno = error;
   return nullptr;
 }
-// One that returns a value of errno: programs look at that as well.
+// The result of a function that returns an errno value; also sets errno, which programs read.
 inline int told(int error) {
   if (error) errno = error;
   return error;
@@ -191,15 +191,15 @@ struct Td : ibv_td {
   Td() : ibv_td{} {}
   std::atomic<u32> uses{0};
 };
-// A parent domain has the handle of the domain that it was made of.
+// A parent domain has the handle of its original domain.
 struct Pd : ibv_pd {
   Pd() : ibv_pd{} {}
   Pd* parent = nullptr;
   Td* thread_domain = nullptr;
-  std::atomic<u32> uses{0};  // of a parent domain: objects; of others: parent domains
+  std::atomic<u32> uses{0};  // for a parent domain: objects; otherwise: parent domains
 };
 inline Pd& pd_of(ibv_pd* pd) { return static_cast<Pd&>(*pd); }
-// An object of the domain is made, or gone. What is of a plain domain the server counts.
+// Counts an object of the domain up or down. The server counts the objects of plain domains.
 inline void use(ibv_pd* pd) { pd_of(pd).uses += pd_of(pd).parent != nullptr; }
 inline void leave(ibv_pd* pd) { pd_of(pd).uses -= pd_of(pd).parent != nullptr; }
 inline bool is_same_domain(const ibv_pd* a, const ibv_pd* b) {
@@ -217,14 +217,14 @@ struct Cq : ibv_cq_ex {
   u64 offset = 0;  // of its ring
   u8 log_entries = 0;
   u32 consumer = 0, reported = 0;
-  u32 events = 0, async_events = 0;  // that were got, acknowledged or not
+  u32 events = 0, async_events = 0;  // received, acknowledged or not
   u64 cookie = 0;
-  u32 empty = 0;                  // polls one after the other that found nothing
-  std::atomic<bool> told{false};  // of an event that it had, and not polled since
-  u64 stamps = 0;                 // offset of the times of its CQEs; 0: they have none
-  attach::CqeTime time;           // of the completion polled last
+  u32 empty = 0;                  // consecutive polls without success
+  std::atomic<bool> told{false};  // it had an event and was not polled since
+  u64 stamps = 0;                 // offset of the times of its CQEs; 0: none
+  attach::CqeTime time;           // of the last polled completion
   Lock lock;
-  ibv_wc current{};      // of the extended API
+  ibv_wc current{};      // for the extended API
   bool polling = false;  // between ibv_start_poll() and ibv_end_poll()
 
   u32 entries() const { return u32{1} << log_entries; }
@@ -241,17 +241,17 @@ struct Queue {
   u8 log_entries = 0, log_stride = 0;
   u32 max_sge = 0, max_inline = 0;
   u32 posted = 0, completed = 0;
-  u64 rung_at = 0;  // its last doorbell: no other comes before it
+  u64 rung_at = 0;  // time of its last doorbell: no other one may be earlier
   std::vector<u64> wr_ids;
-  std::vector<bool> in_use;  // of a shared one: slots are taken out of order
-  std::vector<bool> binds;   // of a send queue: it stands for ibv_bind_mw()
+  std::vector<bool> in_use;  // of a shared queue: slots are taken out of order
+  std::vector<bool> binds;   // of a send queue: the WQE belongs to ibv_bind_mw()
   Lock lock;
 
   u32 entries() const { return u32{1} << log_entries; }
   u64 bytes() const { return u64{1} << (log_entries + log_stride); }
   u32 slot(u32 index) const { return index & (entries() - 1); }
   u64 rings_at() { return rung_at = std::max(rung_at, clock::now()); }
-  // Up to the WQE of this index; of those in front of it no more is heard.
+  // Completes all WQEs up to this index; returns the wr_id of the last one.
   u64 complete(u16 index) {
     completed += u16(u16(index + 1) - u16(completed));
     return wr_ids[slot(index)];
@@ -260,26 +260,26 @@ struct Queue {
 
 struct Srq : ibv_srq {
   Srq() : ibv_srq{} {}
-  Queue queue;     // its ring may have room for more than `max_wr`
-  u32 max_wr = 0;  // of those that are posted and not polled
+  Queue queue;     // its ring may be larger than `max_wr`
+  u32 max_wr = 0;  // limit of posted and unpolled receives
   u32 number = 0;
   u32 outstanding = 0;
-  // What is complete and not polled, whose slot another has: by the index in the CQE.
+  // Completed but unpolled receives whose slot is reused: by the index in the CQE.
   std::map<u16, u64> unpolled;
   u32 async_events = 0;
   u64 cookie = 0;
 };
 inline Srq& srq_of(ibv_srq* srq) { return static_cast<Srq&>(*srq); }
 
-// A work request on its way into the ring.
+// A work request before it is written to the ring.
 struct WorkRequest {
   static constexpr std::size_t kMostSges = 14,
                                kMostInline = proto::kMaxSendWqeBytes - proto::kSendWqeBytes;
   u64 wr_id = 0;
   proto::SendWqe head{};
   proto::AtomicOperands atomic{};
-  bool binds = false;      // it stands for ibv_bind_mw()
-  bool addressed = false;  // of a datagram begun by ibv_wr_*
+  bool binds = false;      // it belongs to ibv_bind_mw()
+  bool addressed = false;  // for a datagram begun by ibv_wr_*
   proto::MemorySegment memory{};
   proto::AddressHandle path{};
   std::array<proto::Sge, kMostSges> sges{};
@@ -291,53 +291,54 @@ struct Qp : ibv_qp_ex {
   Queue send, receive;
   proto::Service service{};
   bool signal_all = false;
-  bool extended = false;  // made for ibv_wr_*
+  bool extended = false;  // created for ibv_wr_*
   u32 async_events = 0;
   u64 cookie = 0;
   u8 max_rd_atomic = 0;
   ibv_qp_init_attr init{};
   std::set<std::array<u64, 3>> groups;  // multicast: GID, LID
-  // Between ibv_wr_start() and ibv_wr_complete().
+  // Valid between ibv_wr_start() and ibv_wr_complete().
   WorkRequest work;
   bool has_work = false;
   u32 begun_at = 0;
   int error = 0;
-  u32 opened = 0;  // ibv_wr_start() without ibv_wr_complete() or ibv_wr_abort()
+  u32 opened = 0;  // open ibv_wr_start() calls
 };
 inline Qp& qp_of(ibv_qp_ex* qp) { return static_cast<Qp&>(*qp); }
 inline Qp& qp_of(ibv_qp* qp) { return qp_of(reinterpret_cast<ibv_qp_ex*>(qp)); }
 
-// ---- Between the files of the library
-// Room for a ring of at least so many entries; its slots are `bytes` long at least. errno's values.
+// ---- Shared by the files of the library
+// Allocates a ring of at least this many entries with slots of at least `bytes`. Returns an errno
+// value.
 int make_queue(Context& context, Queue& queue, u32 wrs, u32 bytes, proto::Strides strides);
 void free_queue(Context& context, Queue& queue);
-// The structure of a type-2 window's bind in a work request.
+// The structure of a bind of a type 2 window in a work request.
 void set_bind(WorkRequest& work, u32 rkey, const ibv_mw_bind_info& info);
-// The same of a work request; the window has its new key. errno's values.
+// The same for a work request; the window gets its new key. Returns an errno value.
 int set_bind_2(const Qp& qp, WorkRequest& work, ibv_mw* mw, u32 rkey, const ibv_mw_bind_info& info);
-// Where a CQ's entry of this index is, and its time, if it has one; whether it is new.
+// The CQ's entry of this index, its time, if it has one, and whether it is new.
 u8* entry_of(const Cq& cq, u32 index);
 attach::CqeTime* stamp_of(const Cq& cq, u32 index);
 bool is_new(const Cq& cq, u32 index);
-// Tells the HCA the consumer index, or up to where the CQEs are known that are not taken yet.
+// Sends the HCA the consumer index, or the index up to which unread CQEs are known.
 void ring_cq(Cq& cq, proto::Arm arm);
 void ring_cq(Cq& cq, proto::Arm arm, u32 seen);
 void set_extended(Cq& cq);  // functions of the extended API
-// Completions of a queue pair that nobody wants any more; the WQEs of its SRQ are free again.
+// Drops the completions of a destroyed queue pair; the WQEs of its SRQ are freed.
 void forget_completions(Cq& cq, Qp& qp);
-// Writes it behind those posted; errno's values.
+// Writes it after the posted ones; returns an errno value.
 int write_work(Context& context, Qp& qp, const WorkRequest& work);
 void ring_send(Context& context, Qp& qp);
 bool may_send(ibv_qp_state state);
-void spend_on_sends(u32 count);  // what it takes to post so many in a list
-// `srq`: whose queue it is, if it is a shared one.
+void spend_on_sends(u32 count);  // cost of posting this many in a list
+// `srq`: the owner of the queue, if it is shared.
 int post_receives(Context& context, Queue& queue, ibv_recv_wr* wr, ibv_recv_wr** bad, Srq* srq);
-// Makes room for the next receive if the slot of its index is taken; under the queue's lock, which
-// is given up meanwhile. errno's values (srq.cpp).
+// Makes room for the next receive if its slot is occupied. Call with the queue's lock held, which
+// is released meanwhile. Returns an errno value (srq.cpp).
 int free_slot(Srq& srq, std::unique_lock<Lock>& guard);
-// Receives of an SRQ whose completions are in a CQ that nobody has polled, by their indices.
+// Receives of an SRQ with unpolled completions in a CQ, by their indices.
 std::set<u16> unpolled_receives(Context& context, const Srq& srq);
-// Of the context's table of operations.
+// For the context's table of operations.
 int poll_cq(ibv_cq* cq, int entries, ibv_wc* wc);
 int req_notify_cq(ibv_cq* cq, int solicited_only);
 int post_send(ibv_qp* qp, ibv_send_wr* wr, ibv_send_wr** bad);
@@ -358,5 +359,5 @@ int modify_cq(ibv_cq* cq, ibv_modify_cq_attr* attributes);
 ibv_qp* create_qp_ex(ibv_context* context, ibv_qp_init_attr_ex* attributes);
 ibv_srq* create_srq_ex(ibv_context* context, ibv_srq_init_attr_ex* attributes);
 int get_srq_num(ibv_srq* srq, u32* number);
-void set_work_functions(ibv_qp_ex& qp, u64 flags);  // of ibv_qp_create_send_ops_flags
+void set_work_functions(ibv_qp_ex& qp, u64 flags);  // flags of ibv_qp_create_send_ops_flags
 }  // namespace hca::verbs_library

@@ -11,9 +11,9 @@
 #include "testbench/programs/time_library/clock.h"
 
 namespace hca::verbs_library {
-// Held for moments, but for two: of a CQ between ibv_start_poll() and ibv_end_poll(), of a send
-// queue between ibv_wr_start() and ibv_wr_complete(). The thread that holds it may lock it again:
-// in between it may call what it likes, and a handler of a signal may, too.
+// Held briefly, with two exceptions: for a CQ between ibv_start_poll() and ibv_end_poll(), for a
+// send queue between ibv_wr_start() and ibv_wr_complete(). The lock is recursive: in between, the
+// thread or its signal handlers may call any function.
 class Lock {
  public:
   void lock() {
@@ -34,13 +34,13 @@ class Lock {
   bool is_mine() const {
     return left_out_ || owner_.load(std::memory_order_relaxed) == pthread_self();
   }
-  // What it is of is a single thread's.
+  // The protected object belongs to a single thread.
   void leave_out() { left_out_ = true; }
-  // In a child: a thread of the parent may have held it.
+  // In a child process: a thread of the parent may have held it.
   void forget() { owner_ = {}, depth_ = 0; }
 
  private:
-  // In simulated time the one that has it needs a turn.
+  // In simulated time the holder needs a turn.
   static void let_others() {
     constexpr u64 kMoment = 100'000;  // ps
     if (!clock::is_simulated()) {
@@ -51,17 +51,18 @@ class Lock {
     hca_time_settle();
   }
   std::atomic<pthread_t> owner_{};
-  u32 depth_ = 0;  // its owner's
+  u32 depth_ = 0;  // accessed by the owner only
   bool left_out_ = false;
 };
 
-// What is made of the state of a device: no handler of a signal finds it half done.
+// Protects the state of a device: no signal handler runs while it is inconsistent.
 class StateGuard {
  public:
   explicit StateGuard(std::recursive_mutex& mutex) : mutex_(mutex) { mutex_.lock(); }
   ~StateGuard() { mutex_.unlock(); }
   StateGuard(const StateGuard&) = delete;
-  sigset_t signals_before() const { return held_.before(); }  // what the thread blocks without it
+  // the mask of the thread outside the guard
+  sigset_t signals_before() const { return held_.before(); }
 
  private:
   attach::HeldSignals held_{clock::signals_to_hold()};

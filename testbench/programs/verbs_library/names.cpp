@@ -92,9 +92,9 @@ constexpr std::array kPortStates{
     NameRow<ibv_port_state>{IBV_PORT_ACTIVE_DEFER, "active deferred"},
 };
 
-// A rate is so many lanes of this signalling rate. The name has what the lanes carry, as multiple
-// of 2.5 Gb/s, rounded down; no multiple is given to names between 14 and 300 that are of lanes of
-// FDR and EDR.
+// A rate is a number of lanes of this signalling rate. The name has the capacity of the lanes, as a
+// multiple of 2.5 Gb/s, rounded down; no multiple is given for names between 14 and 300 of FDR and
+// EDR lanes.
 struct RateRow {
   ibv_rate rate;
   int lanes;

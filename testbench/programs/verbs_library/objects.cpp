@@ -123,9 +123,8 @@ bool fill_from_ipv4(const ibv_grh* grh, ibv_global_route& route) {
   return true;
 }
 
-// The last entry of the port's table, of RoCE that of RoCEv2, with the GID that a datagram was sent
-// to; behind an IPv4 header, of which the GRH is the room, it has the address at the end. 0 for a
-// group's.
+// The last entry of the port's table (for RoCE, of RoCEv2) with the GID to which a datagram was
+// sent; an IPv4 header in the room of the GRH has the address at its end. 0 for a group.
 u8 index_of_receiver(ibv_context* context, u32 port, const ibv_grh& grh) {
   constexpr std::size_t kIpv4 = 4;
   ibv_gid ipv4{};
@@ -144,14 +143,14 @@ u8 index_of_receiver(ibv_context* context, u32 port, const ibv_grh& grh) {
 }
 }  // namespace
 
-// The way back to whom a datagram came from.
+// The address of the sender of a datagram, for an answer.
 HCA_VERB int ibv_init_ah_from_wc(ibv_context* context, u8 port, ibv_wc* wc, ibv_grh* grh,
                                  ibv_ah_attr* attributes) {
   constexpr unsigned kTrafficClassShift = 20;
   if (!has_port(context, port)) return told(EINVAL);
   std::memset(attributes, 0, sizeof *attributes);
   attributes->dlid = wc->slid;
-  if (!context_of(context).info.needs_grh) attributes->sl = wc->sl;  // else it tells another thing
+  if (!context_of(context).info.needs_grh) attributes->sl = wc->sl;  // else see level_of()
   attributes->src_path_bits = wc->dlid_path_bits, attributes->port_num = port;
   if (!(wc->wc_flags & IBV_WC_GRH)) return 0;
   const u32 first = be32toh(grh->version_tclass_flow);

@@ -85,7 +85,7 @@ int work_of(const Qp& qp, const ibv_send_wr& wr, WorkRequest& work) {
   return set_data(qp, wr, work);
 }
 
-// With none of them allowed in flight its turn would never come.
+// With a limit of 0 its turn would never come.
 bool waits_for_ever(const Qp& qp, proto::WorkOpcode opcode) {
   const ibv_qp_state state = qp.qp_base.state;
   return !qp.max_rd_atomic && proto::has_response(proto::work_row(opcode)->answer) &&

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Queue pairs: made, changed, asked, destroyed.
+// Queue pairs: created, changed, queried, destroyed.
 #include <endian.h>
 
 #include <algorithm>
@@ -41,7 +41,7 @@ u32 send_head_bytes(proto::Service service) {
   return proto::kSendWqeBytes + (datagram ? proto::kAddressHandleBytes : 0);
 }
 
-// Room for what is asked for, and what there is room for.
+// Room for the requested sizes; returns the actual sizes.
 int make_queues(Context& context, Qp& qp, ibv_qp_cap& cap, bool shared) {
   const u32 head = send_head_bytes(qp.service);
   const u32 receive_sges = shared ? 1 : cap.max_recv_sge;  // of an SRQ: ignored
@@ -209,7 +209,7 @@ constexpr std::array kAttributes{
     AttributeRow{IBV_QP_PKEY_INDEX,          proto::kQpPkeyIndex,        [](auto& a, auto& qp) { qp.pkey_index = a.pkey_index; }},
     AttributeRow{IBV_QP_QKEY,                proto::kQpQkey,             [](auto& a, auto& qp) { qp.qkey = a.qkey; }},
     AttributeRow{IBV_QP_AV,                  proto::kQpPath,             path_to_device},
-    AttributeRow{IBV_QP_PORT,                proto::kQpPort,             [](auto& a, auto& qp) { qp.port = a.port_num; }},  // behind the path
+    AttributeRow{IBV_QP_PORT,                proto::kQpPort,             [](auto& a, auto& qp) { qp.port = a.port_num; }},  // after the path
     AttributeRow{IBV_QP_PATH_MTU,            proto::kQpPathMtu,          [](auto& a, auto& qp) { qp.path_mtu = kSmallestMtu << a.path_mtu; }},
     AttributeRow{IBV_QP_TIMEOUT,             proto::kQpTimeout,          [](auto& a, auto& qp) { qp.timeout = a.timeout; }},
     AttributeRow{IBV_QP_RETRY_CNT,           proto::kQpRetryCount,       [](auto& a, auto& qp) { qp.retry_count = a.retry_cnt; }},

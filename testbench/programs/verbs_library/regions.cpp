@@ -43,8 +43,8 @@ int dealloc_mw(ibv_mw* mw) {
 }
 
 namespace {
-// A window has no local rights: programs that ask for them get none. Rights that there are not are
-// for the HCA to refuse.
+// A window has no local rights: programs that request them get none. The HCA refuses unknown
+// rights.
 proto::Rights window_access(const ibv_mw_bind_info& info) {
   const auto access = access_of(info.mw_access_flags & ~unsigned(IBV_ACCESS_LOCAL_WRITE));
   if (!access || !info.mr) return access.value_or(proto::kFastRegister);

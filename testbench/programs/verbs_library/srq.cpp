@@ -10,7 +10,7 @@ namespace hca::verbs_library {
 using proto::CommandOpcode;
 
 namespace {
-// The limit comes by ibv_modify_srq() alone.
+// The limit is only set by ibv_modify_srq().
 int create_at_server(Context& context, Srq& srq, const ibv_pd& pd) {
   proto::SrqAttributes create;
   create.address = srq.queue.offset;
@@ -57,8 +57,8 @@ int change_at_server(Context& context, const Srq& srq, const proto::SrqAttribute
   return command(context, CommandOpcode::ModifySrq, request, change, reply);
 }
 
-// A ring of so many entries in the place of the old one; `change`: what else is to change. EINVAL:
-// it has no room for what is outstanding.
+// Replaces the ring by one of this many entries; `change`: additional changes. EINVAL: it has no
+// room for the outstanding receives.
 int replace_ring(Context& context, Srq& srq, u32 entries, proto::SrqAttributes change) {
   Queue resized;
   if (const int error = make_resized(context, srq.queue, entries, resized)) return error;
@@ -72,7 +72,7 @@ int replace_ring(Context& context, Srq& srq, u32 entries, proto::SrqAttributes c
   return 0;
 }
 
-// The smallest ring that has `max_wr` entries and room for what is outstanding, each WQE at the
+// The smallest ring with `max_wr` entries and room for the outstanding receives, each WQE at the
 // place of its index.
 int resize(Context& context, Srq& srq, u32 max_wr, const proto::SrqAttributes& change) {
   const u32 now = srq.queue.entries();

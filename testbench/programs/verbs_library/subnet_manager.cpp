@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// libibumad, for programs that ask the subnet manager of InfiniBand to join a multicast group. None
-// is there: between two HCAs on a cable groups need no routes. What it would answer is that the
-// port has joined, with a LID that follows from the group's GID.
+// libibumad, for programs that request a multicast join from InfiniBand's subnet manager. There is
+// none: between two HCAs on a cable groups need no routes. The answer is that the port has joined,
+// with a LID derived from the group's GID.
 #include <cerrno>
 #include <cstring>
 #include <mutex>
@@ -13,7 +13,7 @@
 using namespace hca;
 
 namespace {
-// A management datagram, behind what libibumad puts in front of it.
+// A management datagram, after libibumad's own header.
 constexpr std::size_t kFront = 64, kMadBytes = 256;
 constexpr std::size_t kMethod = 3, kStatus = 4, kAttribute = 16, kMgid = 56, kMlid = 92;
 constexpr u8 kGetResponse = 0x81, kSubnetAdministration = 3;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words of the verbs API beside those of the device.
+// Tables between the verbs API and the device.
 #pragma once
 #include <infiniband/verbs.h>
 
@@ -12,7 +12,7 @@
 #include "model/proto/transport/work_rules.h"
 
 namespace hca::verbs_library {
-// The row in which a column has this value; nullptr: none.
+// The row with this value in a column; nullptr: none.
 template <class Row, std::size_t kRows, class Value>
 constexpr const Row* find_row(const std::array<Row, kRows>& rows, Value Row::*column, Value value) {
   for (const Row& row : rows)
@@ -38,22 +38,23 @@ inline constexpr std::array kAccessWords{AccessWord{IBV_ACCESS_LOCAL_WRITE, prot
                                          AccessWord{IBV_ACCESS_REMOTE_ATOMIC, proto::kRemoteAtomic},
                                          AccessWord{IBV_ACCESS_MW_BIND, proto::kBindWindow},
                                          AccessWord{IBV_ACCESS_ZERO_BASED, proto::kZeroBased}};
-// Hints: regions go without. Huge pages are one for memory on demand, which there is not.
+// Hints that regions may ignore. Huge pages are a hint for memory on demand, which does not exist
+// here.
 constexpr unsigned kHints = unsigned(IBV_ACCESS_OPTIONAL_RANGE) | unsigned(IBV_ACCESS_HUGETLB);
-// Nothing: a flag is none of the device's.
+// Empty: a flag is not supported by the device.
 constexpr std::optional<proto::Rights> access_of(unsigned flags) {
   proto::Rights access = 0;
   for (const AccessWord& word : kAccessWords)
     if (flags & word.flag) access |= word.access, flags &= ~word.flag;
   return flags ? std::nullopt : std::optional<proto::Rights>(access);
 }
-// T4; an optional operation where the device has it.
+// T4; for an optional operation, only if the device has it.
 inline bool may_send(proto::Service service, const proto::DeviceAttributes& device,
                      proto::WorkOpcode opcode) {
   const proto::WorkRow& row = *proto::work_row(opcode);
   return proto::may_send(service, row) && proto::has(device, row.capability);
 }
-// The verbs have one right for both: who may write may write indivisibly, where the device can.
+// The verbs have one right for both: a right to write includes ATOMIC WRITE, if the device has it.
 constexpr proto::Rights with_atomic_write(proto::Rights access, const proto::DeviceAttributes& of) {
   const bool writes = access & proto::kRemoteWrite && of.atomic_write;
   return proto::Rights(access | (writes ? proto::kRemoteAtomicWrite : 0));
@@ -65,18 +66,18 @@ constexpr unsigned flags_of(proto::Rights access) {
   return flags;
 }
 
-// Windows of type 2 are such that belong to a queue pair and its domain.
+// Windows of type 2 are those that belong to a queue pair and its domain.
 struct WindowWord {
   ibv_mw_type type;
   proto::KeyKind kind;
-  u8 offered;  // of the device's window types
+  u8 offered;  // bit in the device's window types
   unsigned capability;
 };
 inline constexpr std::array kWindows{
     WindowWord{IBV_MW_TYPE_1, proto::KeyKind::Window1, 1, IBV_DEVICE_MEM_WINDOW},
     WindowWord{IBV_MW_TYPE_2, proto::KeyKind::Window2B, 4, IBV_DEVICE_MEM_WINDOW_TYPE_2B}};
 
-// A work request's opcode, what the extended API's flag for it is, and its data.
+// A work request's opcode, its flag in the extended API, and its data.
 struct WorkWord {
   ibv_wr_opcode word;
   proto::WorkOpcode opcode;
@@ -117,7 +118,7 @@ inline constexpr std::array kCompletions{
     // clang-format on
 };
 
-// Whose number an asynchronous event names is a column of proto::kAsyncEvents.
+// An asynchronous event; its object number is a column of proto::kAsyncEvents.
 struct EventWord {
   proto::EventType type;
   ibv_event_type word;
@@ -148,7 +149,7 @@ static_assert(kEvents.size() == proto::kAsyncEvents.size());
 static_assert(int(IBV_QPS_RESET) == int(proto::QpState::Reset) &&
               int(IBV_QPS_ERR) == int(proto::QpState::Error) &&
               int(IBV_QPS_SQE) == int(proto::QpState::Sqe));
-// And those of a completion.
+// And the completion statuses.
 static_assert(int(IBV_WC_REM_ABORT_ERR) == int(proto::WcStatus::RemAbortErr) &&
               int(IBV_WC_WR_FLUSH_ERR) == int(proto::WcStatus::WrFlushErr));
 }  // namespace hca::verbs_library

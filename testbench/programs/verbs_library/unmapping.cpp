@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The server is told when the program unmaps memory: it need not look each time whether what a
-// region names is still there. What the C library unmaps by itself is not heard of here.
+// Reports to the server that the program unmaps memory, so that it need not check each access to a
+// region. Unmapping inside the C library is not noticed here.
 #include <dlfcn.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -16,7 +16,7 @@
 
 namespace hca::verbs_library {
 namespace {
-// Calls come from anywhere, from inside of an allocator too: nothing here asks for memory.
+// Called from any context, even inside an allocator: nothing here allocates memory.
 struct Told {
   OpenedHere here;
   std::atomic_flag busy;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the HCA, or the server, does not offer: refused here, since the system's library would look
-// for a provider behind the context.
+// Functions that the HCA, or the server, does not offer: refused here, because the system's library
+// would look for a provider in the context.
 #include "testbench/programs/verbs_library/library.h"
 
 using namespace hca;

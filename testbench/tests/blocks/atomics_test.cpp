@@ -21,7 +21,7 @@ PairConfig config_of(u32 qps, u32 units) {
   config.qps = qps, config.chip.responder_execute.atomics = units;
   return config;
 }
-// The second behind the first.
+// The second after the first.
 Cycle second_of(const Pair::Side& side) {
   return side.sent_frames.at(1).first - side.sent_frames.at(0).first;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One block alone in a domain, between neighbours that do what a test says.
+// A block test bench: one block alone in a domain, with neighbours controlled by the test.
 #pragma once
 #include <deque>
 #include <functional>
@@ -24,8 +24,8 @@ inline constexpr bool kIsAccess = requires(T item) {
 template <class T, unsigned N>
 using LinkOf = std::conditional_t<kIsAccess<T>, blocks::AccessLink<T, N>, engine::Link<T, N>>;
 
-// Gives items to a link so that its reader sees each in its cycle, or as soon after as there is
-// room.
+// Pushes items to a link so that its reader sees each in its given cycle, or as soon after as there
+// is room.
 template <class L, class T>
 class Feeder : public engine::Block {
  public:
@@ -43,7 +43,7 @@ class Feeder : public engine::Block {
   std::deque<std::pair<Cycle, T>> plan_;
 };
 
-// Takes items as soon as it sees them, but none before `from`.
+// Pops items as soon as they are visible, but none before `from`.
 template <class T, unsigned N>
 class Taker : public engine::Block {
  public:
@@ -61,7 +61,7 @@ class Taker : public engine::Block {
   Cycle from_;
 };
 
-// Does things in given cycles.
+// Performs actions in given cycles.
 class Doer : public engine::Block {
  public:
   explicit Doer(std::map<Cycle, std::function<void()>> plan) : plan_(std::move(plan)) {}
@@ -122,7 +122,7 @@ class Bench {
   std::vector<std::shared_ptr<void>> kept_;
 };
 
-// Of ports with 100 Gb/s at 400 MHz.
+// For ports with 100 Gb/s at 400 MHz.
 inline PerPort<TxRelease> release(TxStart start) {
   const TxRelease one(start, engine::Rate(100'000'000'000, 400'000'000));
   return {one, one};
@@ -153,7 +153,7 @@ inline Packet* write_packet(PacketPool& pool, const proto::QpConfig& from, u32 p
   p->frame_bytes = proto::finish_frame(p->frame(), p->shape);
   return p;
 }
-// A packet from the wire as the receiving blocks behind the port hold it.
+// A packet from the wire, in the form for receiving blocks after the port.
 inline Packet* parsed(Packet* p) {
   proto::parse({p->frame(), p->frame_bytes}, proto::framing_row(p->shape.framing).link, p->parsed);
   p->qpn = p->parsed.bth.dest_qp;

@@ -31,7 +31,7 @@ std::vector<std::pair<EventType, u32>> events(Pair::Side& side) {
     all.emplace_back(async_event_of_code(e.code)->type, e.object());
   }
 }
-// What the chip wrote in front of the data, in its order: Q a CQE, E an EQE, M a message.
+// What the chip wrote before the data, in its order: Q a CQE, E an EQE, M a message.
 std::string order(const Pair::Side& side) {
   std::string text;
   for (const auto& [at, address] : side.control_writes)
@@ -172,7 +172,7 @@ TEST_CASE("a request that fails does not count", "[chip][G5.3]") {
   CHECK(q.msn == 1);
 }
 
-// A change in n is told to `event` in n + 1, which sees it in n + 2 and asks `dma` 2 cycles later:
+// A change in n goes to `event` in n + 1, which sees it in n + 2 and requests `dma` 2 cycles later:
 // its EQE is in memory 60 cycles after that.
 TEST_CASE("a cable that breaks takes its port Down in its cycle, with an event each time",
           "[chip][T15-PORT_ACTIVE]") {
@@ -214,7 +214,7 @@ TEST_CASE("two cables that break at once take their ports Down one cycle after t
   CHECK(pair.a.writes_to(kEqs + 0x4000, 2 * kEqeBytes) == std::vector<Cycle>{1064, 1066});
 }
 
-// One a cycle, and the interrupt message of the first EQE behind that.
+// One a cycle, and the interrupt message of the first EQE after that.
 TEST_CASE("the events of a port that changes in several ways follow each other", "[chip]") {
   Pair pair{PairConfig{}};
   open_events(pair.a);

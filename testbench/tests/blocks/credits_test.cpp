@@ -79,7 +79,7 @@ TEST_CASE("receive WQEs posted after \"no credits\" are told by an ACK of their 
   REQUIRE(pair.run());
   REQUIRE(pair.b.sent_frames.size() == 1);
   pair.b.host.post_receives(1, 4, 4096);
-  pair.b.host.post_receives(1, 4, 4096);  // of these nothing is told: 4 are known
+  pair.b.host.post_receives(1, 4, 4096);  // no message reports these: 4 are known
   pair.advance(1000);
   CHECK(pair.b.sent_frames.size() == (credits ? 2 : 1));
   CHECK(pair.b.sent_frames.back().second == 100);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two chips, their memories and a wire, without SystemC: the fixture of tests that look at cycles.
+// Two chips, their memories and a wire, without SystemC: the fixture of cycle tests.
 #pragma once
 #include <cstring>
 #include <deque>
@@ -31,12 +31,12 @@ struct Message {
   u32 sges = 1;
   bool fence = false, solicited = false;
   u32 immediate = 0;             // or the key to invalidate
-  u64 operand = 0, compare = 0;  // ATOMIC: what is added or swapped in
+  u64 operand = 0, compare = 0;  // ATOMIC: the added or swapped-in value
   bool inline_data = false, pushed = false;
   u32 rkey = kKey;
 };
 
-// Host software of one chip: posts what it is told as far as the queues allow, reads its CQ when a
+// Host software of one chip: posts the given work as far as the queues allow, polls its CQ when a
 // CQE arrives.
 class TestHost : public engine::Block {
  public:
@@ -51,11 +51,11 @@ class TestHost : public engine::Block {
   u32 posted = 0, done = 0;
 
   void tick();
-  // Seen from the next cycle on, whenever this block is ticked.
+  // Visible from the next cycle on, whenever this block ticks.
   void cqe_written() { poll_from_ = std::min(poll_from_, now() + 1), wake_at(now() + 1); }
   void post_receives(u32 qpn, u32 count, u32 bytes, u32 sges = 1);
-  // Writes a command block into slot `slot` and rings its doorbell; it is done when it is written
-  // again.
+  // Writes a command block into slot `slot` and rings its doorbell; the command is done when the
+  // block is written back.
   template <class T>
   void command(u32 slot, proto::CommandOpcode opcode, u32 object, const T& body) {
     const u64 address = kCommands + u64{slot} * proto::kCommandBytes;
@@ -90,16 +90,16 @@ struct PairConfig {
   engine::Domain::Options domain;
   Cycle wire_latency = 40, memory_latency = 60;
   u32 qps = 1, path_mtu = 1024;
-  u32 cqs = 1;  // queue pairs take turns in using them
+  u32 cqs = 1;  // queue pairs use them in turn
   u8 log_cqes = kLogCqes;
-  bool armed = false;  // all CQs, for their next CQE; EQEs then go to EQ 1
+  bool armed = false;  // all CQs, for the next CQE; EQEs then go to EQ 1
   u8 timeout = 4, retry_count = 7, rnr_retry = 7, min_rnr_timer = 1;
   u8 max_rd_atomic = 4, max_dest_rd_atomic = 4;
   proto::Rights access = 0x0f;
 };
 
-// By commands: the ports, region kKey, the EQ, the CQs and the queue pairs 1 .. qps, which take
-// turns in using the ports, connected and in RTS.
+// Creates by commands the ports, region kKey, the EQ, the CQs and the queue pairs 1 .. qps, which
+// use the ports in turn; they are connected and in RTS.
 void set_up(device::Contexts& contexts, const PairConfig& config, bool second);
 
 class Pair {
@@ -111,18 +111,18 @@ class Pair {
     void transmit(Packet* packet, Cycle at) override;
 
     std::vector<u8> memory;
-    std::map<u64, std::vector<u8>> contexts;  // by address, behind kContexts
+    std::map<u64, std::vector<u8>> contexts;  // by address, from kContexts on
     FixedHostTiming timing;
     Chip chip;
     TestHost host;
     Side* peer = nullptr;
     Cycle wire_latency;
     std::function<bool(const Packet&)> loses = [](const Packet&) { return false; };
-    std::function<bool(const Packet&)> marks = loses;  // with Congestion Experienced, on its way
-    std::vector<std::pair<Cycle, u32>> sent_frames;    // first bit, PSN
-    std::vector<std::pair<Cycle, u64>>
-        control_writes;  // of the chip in front of kData: cycle, address
-    // When the chip wrote into [from, from + bytes).
+    // marked with Congestion Experienced on the way
+    std::function<bool(const Packet&)> marks = loses;
+    std::vector<std::pair<Cycle, u32>> sent_frames;     // first bit, PSN
+    std::vector<std::pair<Cycle, u64>> control_writes;  // by the chip, below kData: cycle, address
+    // The cycles in which the chip wrote into [from, from + bytes).
     std::vector<Cycle> writes_to(u64 from, u64 bytes) const;
     // Called for each access of the chip to memory.
     std::function<void(u64 address, u32 bytes, bool write, Cycle at)> sees;
@@ -132,10 +132,10 @@ class Pair {
   explicit Pair(const PairConfig& c);
   // Runs until both hosts are finished or `limit`; false: not finished.
   bool run(Cycle quantum = 0, Cycle limit = 50'000'000);
-  // Both chips, whether there is work or not.
+  // Advances both chips, with or without work.
   void advance(Cycle cycles);
   u64 digest() const;
-  // All counters that are not 0, and who waits for what: for a person.
+  // For a message: all non-zero counters, and the reports of blocks that wait.
   std::string report() const;
   u8* data(Side& side, u64 offset) { return side.memory.data() + kData + offset; }
 
@@ -144,13 +144,13 @@ class Pair {
   Cycle cycles = 0;
 };
 
-// The queue pairs of both stand in RTR again and enter RTS, this time by commands of the hosts.
+// Puts the queue pairs of both into RTR again and then into RTS, now by commands of the hosts.
 void start_by_command(Pair& pair);
-// 40 messages of `a`, SEND, WRITE, READ and FetchAdd in turn, on `qps` queue pairs in turn, and the
-// receive WQEs of `b`; one frame in 17 of `a` is lost.
+// Plans 40 messages of `a`, alternating SEND, WRITE, READ and FetchAdd, on `qps` queue pairs in
+// turn, and the receive WQEs of `b`; one frame in 17 of `a` is lost.
 void plan_all_operations(Pair& pair, u32 qps);
-// A test fails, with the chips' report, unless both hosts are finished in time.
+// Fails the test, with the chips' report, unless both hosts finish in time.
 void finish(Pair& pair);
-// So many CQEs, all of them good.
+// Checks for this many CQEs, all successful.
 void check_success(const std::vector<proto::Cqe>& cqes, std::size_t count);
 }  // namespace hca::test

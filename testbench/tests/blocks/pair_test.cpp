@@ -117,8 +117,8 @@ TEST_CASE("a first WQE with a bad L_Key completes in error", "[chip][T9-15]") {
   CHECK(pair.a.sent_frames.empty());
 }
 
-// The host posts in 1, the requester has the WQE in 151 (latency_test.cpp), one cycle later behind
-// the 8th beat of the command, and asks for one of the six pieces a cycle, the last in 157; a
+// The host posts in 1, the requester has the WQE in 151 (latency_test.cpp), one cycle later than
+// the 8th beat of the command, and requests one of the six pieces a cycle, the last in 157; a
 // command rung in 0 takes effect in 152 + latency (command_test.cpp): those of latency 1 to 4 come
 // before.
 TEST_CASE("a queue pair that is reset while a packet is gathered sends all of it or nothing",

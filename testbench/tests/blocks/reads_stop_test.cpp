@@ -67,7 +67,7 @@ TEST_CASE("in Error no ATOMIC begins and no READ that waits", "[chip][G20.2]") {
   for (const proto::Cqe& cqe : pair.b.host.received) CHECK(cqe.status == WcStatus::WrFlushErr);
 }
 
-// The WRITE goes beyond the region: the answers of the READs in front of it leave, then the NAK.
+// The WRITE goes beyond the region: the answers of the READs before it leave, then the NAK.
 TEST_CASE("a NAK that takes the queue pair to Error lets the responses in front of it leave",
           "[chip][G7.2][G4.4]") {
   PairConfig config;

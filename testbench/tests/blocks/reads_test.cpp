@@ -37,7 +37,7 @@ TEST_CASE("the PSNs of a READ are those of its responses", "[chip][G1.2][G2.2]")
                       {.remote = 65536, .bytes = 8}};
   finish(pair);
   check_success(pair.a.host.sent, 2);
-  // The READ takes PSN 100 to 102, the WRITE behind it 103.
+  // The READ takes PSN 100 to 102, the WRITE after it 103.
   REQUIRE(pair.a.sent_frames.size() == 2);
   CHECK(pair.a.sent_frames[0].second == 100);
   CHECK(pair.a.sent_frames[1].second == 103);
@@ -185,7 +185,7 @@ TEST_CASE("no more READs are under way than max_rd_atomic", "[chip][G29.1]") {
   for (u32 i = limit; i < 9; ++i)
     CHECK(pair.a.sent_frames[i].first > pair.b.sent_frames[i - limit].first);
   if (limit > 1) return;
-  // Each waits from its turn on, `interval` behind the one before; the second WQE is not here then,
+  // Each waits from its turn on, `interval` after the one before; the second WQE is not here then,
   // but within eight cycles.
   const Cycle all = pair.a.sent_frames[8].first - pair.a.sent_frames[0].first;
   const Cycle most = all - 8 * config.chip.requester.interval;
@@ -349,7 +349,7 @@ TEST_CASE("a duplicate READ that nothing answers leaves the READ before it alone
     pair.b.chip.ports[0]->receive.arrive(p, at);
   };
   read(100, 4096, 100);  // PSN 100 to 103
-  read(90, 64, 110);     // behind ePSN, and never executed
+  read(90, 64, 110);     // after ePSN, and never executed
   read(104, 64, 120);
   pair.advance(2000);
   REQUIRE(pair.b.sent_frames.size() == 5);

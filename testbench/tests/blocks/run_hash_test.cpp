@@ -18,7 +18,7 @@ struct Traffic {
   u32 ports = 1;       // the second with a quarter of the first one's rate
   u32 engines = 1;
   bool pushes = false;    // of small messages, inline
-  bool buffered = false;  // link_control in front of the port
+  bool buffered = false;  // link_control before the port
   bool cached = false;    // few contexts on chip
   bool lanes = false;     // of link_control, each with buffers of its own
   bool unreliable = false;

@@ -31,7 +31,7 @@ struct Way {
   const char* name;
   u32 key;  // of the accesses
   void (*begin)(Pair&);
-  bool by_cqe;  // it is told by a CQE, else by the command block
+  bool by_cqe;  // reported by a CQE, else by the command block
   u32 qpn = 0;  // a queue pair is taken away, whose accesses alone end
 };
 void post(Pair::Side& side, Message m) { side.host.plan.push_back(m), side.host.start(5); }
@@ -177,7 +177,7 @@ constexpr Cycle kBetweenMoments = 60;  // a chip costs more
 #else
 constexpr Cycle kBetweenMoments = 4;
 #endif
-// Nothing else happens that could wake who waits.
+// Nothing else happens that could wake a waiting block.
 TEST_CASE("what takes a key away completes soon after the last access before it",
           "[chip][moments][MW-20][MR-9]") {
   constexpr Cycle kSoon = 600;  // the way of a doorbell, a WQE or command block and a completion

@@ -125,7 +125,7 @@ TEST_CASE("two ports carry twice as much as one, and a slow one does not hold up
     PairConfig config = two_ports(qps);
     config.path_mtu = 4096, config.timeout = 0;
     config.chip.port[1].link_rate = second_rate;
-    // A write to memory that begins while its bytes arrive holds up those behind it until they did.
+    // A write to memory that begins while its bytes arrive holds up later ones until they did.
     if (second_rate < 100'000'000'000) config.chip.port[1].rx_forward = RxForward::Store;
     Pair pair(config);
     for (u32 i = 0; i < 24 * qps; ++i)

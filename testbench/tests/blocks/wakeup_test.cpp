@@ -89,7 +89,7 @@ void ring(Pair::Side& side, BarOffset offset, u64 value) {
   side.chip.doorbell.write(side.host.self.now() + 20, u32(offset), bell);
 }
 
-// Arms all CQs and the EQs, and asks for what the chip knows.
+// Arms all CQs and the EQs, and queries the counters of the chip.
 void ask(Pair::Side& side, const Load& load, u32 turn) {
   u8 bell[8];
   for (u32 cqn = 1; cqn <= 3; ++cqn) {

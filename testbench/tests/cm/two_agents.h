@@ -7,7 +7,7 @@
 #include "testbench/cm/agent.h"
 
 namespace hca::cm {
-// Who has a connection, and what it heard.
+// The owner of a connection, and the events that it got.
 struct Side final : Owner {
   Agent* agent = nullptr;
   Connection* connection = nullptr;
@@ -29,7 +29,7 @@ struct Side final : Owner {
   void ended(Connection&) override { connection = nullptr; }
 };
 
-// Two agents and the datagrams between them, 1 us on the way, some of which are lost.
+// Two agents and the datagrams between them, which take 1 us; some are lost.
 class TwoAgents {
  public:
   static constexpr u64 kFlight = 1'000'000;  // ps
@@ -47,7 +47,7 @@ class TwoAgents {
   void connect(const Mad& request = Mad(Message::Req)) {
     client_agent.connect(client, request, place(1));
   }
-  // Until nothing more is due before this time, in ps.
+  // Runs until nothing more is due before this time, in ps.
   void run(u64 until = ~u64{0}) {
     while (true) {
       const u64 due = std::min(client_agent.due(), server_agent.due());
@@ -64,12 +64,12 @@ class TwoAgents {
       }
     }
   }
-  // A connection that both sides have heard of.
+  // Establishes a connection; both sides know it afterwards.
   void establish() {
     connect();
     run(now + 10 * kFlight);
   }
-  // How many of them were sent, lost ones too.
+  // The number of messages sent, including lost ones.
   std::size_t count(Message message) const {
     return std::size_t(std::ranges::count_if(
         sent, [&](const Sent& each) { return each.mad.message() == message; }));
@@ -77,8 +77,8 @@ class TwoAgents {
   static Place place(unsigned side) { return {u16(side + 1), {}}; }
 
   u64 now = 0;                   // ps
-  std::vector<Sent> sent;        // lost ones too
-  std::optional<Message> loses;  // the next `loses_next` of these
+  std::vector<Sent> sent;        // including lost ones
+  std::optional<Message> loses;  // the next `loses_next` of these are lost
   unsigned loses_next = 0;
   bool listens = true;
   u64 patience = 0;

@@ -10,13 +10,13 @@
 #include "model/engine/domain.h"
 
 namespace hca::engine::test {
-// Remembers when it was ticked; does nothing else.
+// Records when it was ticked; does nothing else.
 struct Watcher : Block {
   std::vector<Cycle> ticked;
   void tick() { ticked.push_back(now()); }
 };
 
-// A domain with a writer and a reader that only watch: the test itself acts between two cycles, as
+// A domain with a writer and a reader that only record: the test itself acts between two cycles, as
 // they would in a tick.
 struct Pair {
   explicit Pair(Domain::Options options = {}) : domain(options) {
@@ -29,7 +29,7 @@ struct Pair {
   Watcher writer, reader;
 };
 
-// What `act` prints before it aborts; "survived" if it does not.
+// The output of `act` before it aborts; "survived" if it does not abort.
 template <class Act>
 std::string last_words(Act act) {
   int ends[2];

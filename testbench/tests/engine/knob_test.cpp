@@ -238,7 +238,7 @@ TEST_CASE("the nearest name is near", "[engine][knob]") {
   CHECK(nearest_name("intervall", known) == "interval");
   CHECK(nearest_name("zzz", known) == "");
   CHECK(nearest_name("", known) == "");
-  // The nearer one, wherever it stands, and none that is far away.
+  // The nearer name, at any place in the list, and no distant one.
   const std::array<std::string_view, 3> tags{"read_tags_of_the_link", "read_tabx", "read_tag"};
   const std::array<std::string_view, 2> turned{"read_tag", "read_tabx"};
   CHECK(nearest_name("read_tagz", tags) == "read_tag");

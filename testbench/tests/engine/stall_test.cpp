@@ -33,7 +33,7 @@ TEST_CASE("a link: from the refusal to the room of a pop", "[engine][stall]") {
   CHECK_FALSE(link.can_push());
   CHECK(stalled_cycles(p) == 13);
   p.go_to(23), link.push(3);
-  // Refused in the cycle of the pop, in front of it or behind it: 3 cycles either way.
+  // Refused in the cycle of the pop, before it or after it: 3 cycles either way.
   p.go_to(30);
   if (reader_first) link.pop();
   CHECK_FALSE(link.can_push());

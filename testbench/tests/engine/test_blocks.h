@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The blocks of a small chip that uses each part of the wake-up contract once: timers,
-// back-pressure, an arbiter, a budget, entries of its own, a paced port, mailboxes and credits
+// back-pressure, an arbiter, a budget, an internal table, a paced port, mailboxes and credits
 // between chips. No protocol.
 #pragma once
 #include <array>
@@ -97,8 +97,7 @@ class PlainStage : public Block {
   }
 };
 
-// Asks the memory about each item; limited by tags, which the memory gives back, and by entries of
-// its own.
+// Sends each item to the memory; limited by tags, which the memory returns, and by its own entries.
 class Server : public Block {
  public:
   Server(const Config& c, Probe p) : tags(c.tags), probe(p), entries_(c.entries) {}
@@ -127,7 +126,7 @@ class Server : public Block {
   unsigned entries_;
 };
 
-// Answers in order; each answer needs as many cycles as its item has beats.
+// Answers in order; each answer takes as many cycles as its item has beats.
 class Memory : public Block {
  public:
   Memory(const Config& c, Budget& tags) : config_(c), tags_(tags) {}
@@ -146,7 +145,7 @@ class Memory : public Block {
   Budget& tags_;
 };
 
-// Credits for each destination, paced by a rational rate.
+// Has credits for each destination; paced by a rational rate.
 class Port : public Block {
  public:
   Port(const Config& c, Probe p)
@@ -189,12 +188,12 @@ class Receiver : public Block {
   }
 };
 
-// Consumes at its own pace and sends the credit back over the wire.
+// Consumes at its own pace and returns the credit over the wire.
 class Sink : public Block {
  public:
   Sink(const Config& c, Probe p) : probe(p), config_(c) {}
   ItemLink items_in{2};
-  std::vector<Budget*> credits;  // of this chip at each source
+  std::vector<Budget*> credits;  // for this chip at each source
   Probe probe;
   u32 consumed = 0;
   void tick() {

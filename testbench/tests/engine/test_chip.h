@@ -6,7 +6,7 @@
 
 namespace hca::engine::test {
 struct Config {
-  unsigned chips = 3, items = 60;  // items of each of a chip's two sources
+  unsigned chips = 3, items = 60;  // items: per source; a chip has two
   u64 seed = 1;
   u16 max_beats = 1;
   Cycle max_gap = 20, wire_latency = 50, memory_latency = 30;
@@ -18,7 +18,7 @@ struct Config {
   Domain::Options domain;
 };
 
-// What one run left behind.
+// The results of one run.
 struct Run {
   u64 digest = 0, events = 0, ticks = 0;
   Cycle cycles = 0;
@@ -27,10 +27,10 @@ struct Run {
 enum class Way { Quanta, Backwards, Hosts };
 
 // Runs the chips of a configuration to their end. Backwards: the last domain first. Hosts: each
-// domain sleeps in a host that only hears of wake-ups from outside.
+// domain sleeps in a host that is only notified of wake-ups from outside.
 Run run_chips(const Config& config, Way way, Cycle quantum);
 
-// Runs the configuration in all ways; returns the first difference, or nothing. `wanted`: the plain
-// run, if asked for.
+// Runs the configuration in all ways; returns the first difference, or "". `wanted`: returns the
+// plain run, if not nullptr.
 std::string first_difference(const Config& config, unsigned shuffles, Run* wanted = nullptr);
 }  // namespace hca::engine::test

@@ -17,7 +17,7 @@ struct Station {
   const u32 ports;
   tlm_::HostMemory memory;
   std::deque<std::vector<u8>> sent;
-  u32 sent_through = 0;  // the port of the last one
+  u32 sent_through = 0;  // port of the last frame
   FunctionalHca hca{
       {[this](u64 at, std::span<u8> to) { return memory.read(at, to.data(), to.size()), true; },
        [this](u64 at, std::span<const u8> from) { memory.write(at, from.data(), from.size()); },
@@ -57,7 +57,7 @@ inline constexpr u8 kReadRequest = 0x0c, kReadFirst = 0x0d, kReadMiddle = 0x0e, 
                     kReadOnly = 0x10, kAcknowledge = 0x11, kAtomicAcknowledge = 0x12,
                     kCompareSwap = 0x13, kFetchAdd = 0x14;
 
-// READs and ATOMICs are allowed, `depth` at a time.
+// Allows READs and ATOMICs, `depth` at a time.
 inline PairOptions reading(u8 depth = 4) {
   PairOptions options;
   options.access = proto::kRemoteWrite | proto::kRemoteRead | proto::kRemoteAtomic;
@@ -73,10 +73,10 @@ struct Pair {
   const u8 port;
   Station a, b;
   testbench::Mr mr_a, mr_b;
-  // Whether frame `n` (from 0, of one direction) is lost.
+  // True if frame `n` (from 0, per direction) is lost.
   std::function<bool(u32 n)> lost_from_a = [](u32) { return false; }, lost_from_b = lost_from_a;
   u32 carried_from_a = 0, carried_from_b = 0;
-  std::vector<std::vector<u8>> log_a, log_b;  // all that was sent
+  std::vector<std::vector<u8>> log_a, log_b;  // all sent frames
 
   explicit Pair(PairOptions options = {}) : port(options.port), a(options.ports), b(options.ports) {
     set_up(a, 1, options), set_up(b, 2, options);
@@ -98,7 +98,7 @@ struct Pair {
     init.max_send_sge = init.max_recv_sge = 4, init.max_inline_data = 64;
     s.qp = s.verbs.create_qp(init, 0x10 + number);
   }
-  // Station and port.
+  // By station and port.
   static u64 mac(u8 number, u8 of) { return 0x020000000000 + number + 16 * (of - 1); }
   static u64 gid_low(u8 number, u8 of) { return 0xffff'0a000000 + number + 16 * (of - 1); }
   static proto::PortAttributes attributes(u8 number, u8 of) {
@@ -129,7 +129,7 @@ struct Pair {
     s.verbs.modify_qp(*s.qp, q);
   }
 
-  // Carries frames until none is on the way.
+  // Carries frames until none is in flight.
   void carry() {
     while (!a.sent.empty() || !b.sent.empty()) {
       if (!a.sent.empty())
@@ -209,7 +209,7 @@ inline proto::ExtHeaders aeth(u8 syndrome, u32 msn) {
   ext.aeth = {syndrome, msn};
   return ext;
 }
-// The work requests of these completions, and how they ended.
+// The work requests of these completions, and their statuses.
 using Results = std::vector<std::pair<u64, proto::WcStatus>>;
 inline Results results(const std::vector<testbench::Wc>& all) {
   Results list;
@@ -233,7 +233,7 @@ inline std::vector<std::pair<u32, u32>> opcodes_and_psns(
   }
   return all;
 }
-// All that B sends now, as its responses to one frame.
+// All frames that B sends now, in response to one frame.
 inline std::vector<std::vector<u8>> answers(Pair& pair, const std::vector<u8>& request) {
   pair.b.hca.receive(request);
   std::vector<std::vector<u8>> all(pair.b.sent.begin(), pair.b.sent.end());

@@ -105,7 +105,7 @@ TEST_CASE("a sequence NAK does not shorten the RNR wait", "[functional][G8.2]") 
   Pair pair;
   pair.post(WorkOpcode::Send, 1, {pair.from_a(0, 10)});
   pair.carry();
-  // What some responders send for the packet behind: the same PSN, syndrome 0x60.
+  // What some responders send for the next packet: the same PSN, syndrome 0x60.
   std::vector<u8> nak = pair.log_b.at(0);
   nak[54] = 0x60;
   const ParsedPacket p = parsed(nak);
@@ -186,7 +186,7 @@ TEST_CASE("what is not addressed right is dropped and counted", "[functional][C9
   Pair pair;
   pair.post(WorkOpcode::RdmaWrite, 1, {pair.from_a(0, 10)});
   std::vector<u8> frame = pair.a.sent.front();
-  frame[frame.size() - 6] ^= 1;  // in front of the ICRC
+  frame[frame.size() - 6] ^= 1;  // before the ICRC
   pair.b.hca.receive(frame);
   CHECK(pair.b.hca.drops().bad_icrc == 1);
   frame.resize(30);

@@ -98,7 +98,7 @@ TEST_CASE("a queue pair takes P_Key and addresses from the tables of its port",
   CHECK(parsed(pair.log_a[0]).bth.pkey == 0xffff);
 }
 
-// Packets are under way behind the port in SQD.
+// Packets are under way beyond the port in SQD.
 TEST_CASE("a queue pair changes its port in Init, not in SQD",
           "[ports][commands][T13-SQD/transitions]") {
   using namespace proto;

@@ -30,7 +30,7 @@ TEST_CASE("a READ brings its bytes in as many packets as they take",
   struct Row {
     u32 bytes;
     Frames responses;
-    u32 next_psn;  // of the WRITE behind it
+    u32 next_psn;  // of the WRITE after it
   };
   // MTU 256: 255 and 256 are one packet, 257 two, 3 * 256 + 7 = 775 four.
   const Row row = GENERATE(values<Row>({
@@ -224,7 +224,7 @@ TEST_CASE("max_rd_atomic holds READs back until one is answered", "[functional][
   Pair pair(reading(2));
   for (u64 id = 1; id <= 4; ++id) pair.post(WorkOpcode::RdmaRead, id, {pair.from_a(0, 8)});
   pair.post(WorkOpcode::RdmaWrite, 5, {pair.from_a(0, 4)});
-  CHECK(pair.a.sent.size() == 2);  // and the WRITE stays behind the third READ
+  CHECK(pair.a.sent.size() == 2);  // and the WRITE stays after the third READ
   pair.carry();
   CHECK(pair.log_a.size() == 5);
   CHECK(pair.a.poll(pair.a.send_cq).size() == 5);

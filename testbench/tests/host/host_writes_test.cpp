@@ -48,7 +48,7 @@ TEST_CASE("of two doorbells in one action the second goes when the first has had
   CHECK(writes.counters().waits_register == 0);
 }
 
-// Cycles of 1 ns. Three cores at once: 500, behind it 500 + 100, behind both 500 + 2 * 100. In 1750
+// Cycles of 1 ns. Three cores at once: 500, after it 500 + 100, after both 500 + 2 * 100. In 1750
 // the third has it for 50 more: one is in front.
 TEST_CASE("a doorbell register is slower to hand over to those that wait", "[host][doorbell]") {
   HostConfig config;
@@ -104,7 +104,7 @@ TEST_CASE("a list of WQEs locks its register once", "[host][doorbell]") {
         Approx(4 / 1.5).epsilon(0.03));
 }
 
-// A WQE of 32 bytes with 64 inline, pushed behind its 8 bytes of doorbell: 104 bytes, 2 lines, 400
+// A WQE of 32 bytes with 64 inline, pushed after its 8 bytes of doorbell: 104 bytes, 2 lines, 400
 // ns of a core's write combining: 2.5 M/s, where posts alone would be 10 ns.
 TEST_CASE("write combining limits what a core pushes", "[host][push]") {
   const auto pushed = [](std::vector<std::string> settings) {
@@ -123,7 +123,7 @@ TEST_CASE("write combining limits what a core pushes", "[host][push]") {
   CHECK(counter(fast, "host0.waits_combining") == 0);
 }
 
-// With a lock of 500 ns the second doorbell leaves in 600, a receive doorbell behind it no sooner
+// With a lock of 500 ns the second doorbell leaves in 600, a receive doorbell after it no sooner
 // than when the core has had its register, in 1100; one from outside waits for none of them. And a
 // line that leaves write combining in 200 keeps a doorbell behind it.
 TEST_CASE("the writes of one core leave in their order", "[host][doorbell]") {

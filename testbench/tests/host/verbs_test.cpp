@@ -199,7 +199,7 @@ TEST_CASE("requests that cannot be posted give errno's values at once", "[verbs]
   std::size_t bad = 99;
   CHECK(verbs.post_send(qp, five, &bad) == Error::NoMemory);
   CHECK(bad == 4);
-  CHECK(pair.poll(pair.a).size() == 4);  // those in front of it were posted
+  CHECK(pair.poll(pair.a).size() == 4);  // those before it were posted
   for (int i = 0; i < 4; ++i) CHECK(verbs.post_recv(qp, {1, {&sge, 1}}) == Error::None);
   CHECK(verbs.post_recv(qp, {1, {&sge, 1}}) == Error::NoMemory);
 }
@@ -274,7 +274,7 @@ TEST_CASE("a device that never answers a command is an error, not a hang", "[ver
   CHECK(steps == 10);
 }
 
-// The device is the test: its message is there behind so many steps, of which each but the last
+// The device is the test: its message is there after so many steps, of which each but the last
 // says that more is to do.
 TEST_CASE("waiting for an interrupt steps the device until it comes or nothing is left to do",
           "[verbs]") {

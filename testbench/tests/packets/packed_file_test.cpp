@@ -88,7 +88,7 @@ TEST_CASE("a packed file that is damaged or ends early is refused", "[packed]") 
   damaged[30] ^= 1;
   CHECK_THAT(unpacked(damaged), Catch::StartsWith("it: is damaged: liblzma says "));
   damaged = zstd_of(10);
-  damaged[9] |= 3 << 1;  // a kind of block that there is not
+  damaged[9] |= 3 << 1;  // a kind of block that does not exist
   CHECK_THAT(unpacked(damaged), Catch::StartsWith("it: is damaged: "));
   CHECK(unpacked({'t', 'e', 'x', 't', '\n'}) == "not packed");
   CHECK(unpacked({0x28}) == "not packed");

@@ -9,7 +9,7 @@
 
 namespace hca::test {
 
-// The bytes of a string of hex digits; blanks and line ends between them do not count.
+// The bytes of a string of hex digits; blanks and line ends are ignored.
 inline std::vector<u8> hex(std::string_view text) {
   std::vector<u8> bytes;
   int high = -1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A packet for tests that take it apart or break it: RC SEND Only in any framing.
+// A packet for parsing and error tests: RC SEND Only in any framing.
 #pragma once
 #include <algorithm>
 #include <memory>
@@ -59,8 +59,7 @@ inline std::vector<u8> send_only(Framing framing, u32 payload_bytes) {
   return send_only(address(framing), payload_bytes);
 }
 
-// Parses a copy that ends where the frame ends, so that a read behind it is seen by
-// AddressSanitizer.
+// Parses an exact-size copy of the frame, so that AddressSanitizer detects a read beyond its end.
 inline PacketVerdict verdict_of(const std::vector<u8>& frame, LinkLayer link) {
   const std::unique_ptr<u8[]> exact(new u8[frame.size()]);
   std::copy(frame.begin(), frame.end(), exact.get());

@@ -9,7 +9,7 @@
 namespace hca::testbench {
 using Packets = std::vector<GivenPacket>;
 
-// Those of a capture of vectors/captures, in its order.
+// The packets of a capture of vectors/captures, in order.
 inline Packets packets_of(const std::string& name) {
   Packets all;
   for (CapturedFrame& f :

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// An oddity of the recording device (vectors/captures/README.md) that no capture here shows: a
-// hand-made recording of it replays, by the row that is meant for it, and a recording that is odd
-// in another way does not.
+// A deviation of the recorded device (vectors/captures/README.md) that no capture here shows: a
+// hand-made recording with it must replay, by its own row, and a recording with another deviation
+// must not.
 #pragma once
 #include <catch2/catch.hpp>
 
@@ -21,13 +21,13 @@ struct Case {
   End end;
   Recording recording;
   std::vector<std::string> rows;  // header.field of each row that must be used
-  const char* statement;          // of these rows, a part of it
+  const char* statement;          // part of the statement of these rows
   bool parts;
-  std::function<void(Capture&)> bend;  // into what no row allows
-  std::string_view runner = {};        // the only one that shows it
+  std::function<void(Capture&)> bend;  // modifies the capture into one that no row allows
+  std::string_view runner = {};        // the only one that shows it; empty: all
 };
 
-// Byte `at` of frame `index` gets this value.
+// Sets byte `at` of frame `index`.
 inline std::function<void(Capture&)> set_byte(std::size_t index, std::size_t at, u8 value) {
   return [=](Capture& c) {
     std::vector<u8>& frame = c.frames[index].bytes;

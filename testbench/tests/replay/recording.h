@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hand-made recordings of a device that does as vectors/captures/README.md says: one end is the
-// device under replay, the other end's frames are given.
+// Hand-made recordings of a device that behaves as vectors/captures/README.md describes: one end is
+// the device under replay, the other end's frames are given.
 #pragma once
 #include <string>
 
@@ -8,7 +8,7 @@
 #include "testbench/replay/replay.h"
 
 namespace hca::testbench {
-// Frames and events stand one millisecond apart unless told otherwise.
+// Frames and events are one millisecond apart by default.
 class Recording {
  public:
   static constexpr u32 kMtu = 256, kQpn = 0x91, kPeerQpn = 0xf00d;
@@ -97,7 +97,7 @@ class Recording {
                  {{"qpn", kQpn}, {"state", name}, {"sq_psn", sq_psn}, {"rq_psn", rq_psn}});
   }
 
-  // What the peer sent, and the device got.
+  // A frame that the peer sent and the device received.
   Recording& in(u8 opcode, u32 psn, u32 bytes = 0, proto::ExtHeaders ext = {}, bool ack = true) {
     capture_.events.push_back({tick() + 999'000, "raw_tx", other(device_), {}, "events"});
     return frame(other(device_), opcode, psn, bytes, ext, ack);
@@ -107,7 +107,7 @@ class Recording {
     ext.aeth = {syndrome, msn};
     return in(0x11, psn, 0, ext, false);
   }
-  // What the device sent.
+  // A frame that the device sent.
   Recording& out(u8 opcode, u32 psn, u32 bytes = 0, proto::ExtHeaders ext = {}, bool ack = false) {
     return frame(device_, opcode, psn, bytes, ext, ack);
   }
@@ -133,7 +133,7 @@ class Recording {
     ext.aeth = {syndrome, msn};
     return ext;
   }
-  // Makes the IPv4 checksum and the ICRC of a changed frame right again.
+  // Corrects the IPv4 checksum and the ICRC of a changed frame.
   static void make_good(std::vector<u8>& frame) {
     if (frame[12] == 0x08) {
       u32 sum = 0;
@@ -151,7 +151,7 @@ class Recording {
  private:
   u64 tick() { return now_ += 1'000'000; }
 
-  // The recording device says M = 0; payloads are those of its region, by offset of the packet.
+  // The recorded device sends M = 0; payloads are those of its region at the packet's offset.
   Recording& frame(End from, u8 opcode, u32 psn, u32 bytes, const proto::ExtHeaders& ext,
                    bool ack) {
     using namespace proto;

@@ -68,7 +68,7 @@ TEST_CASE("queues, SGE lists and inline data are as large as the posts of a capt
   const auto post = [&](std::string_view kind) {
     return std::ranges::find(capture.events, kind, &ReplayEvent::kind);
   };
-  // 300 receives more behind those that are used, and a SEND gathered from 9 pieces.
+  // 300 receives more after those that are used, and a SEND gathered from 9 pieces.
   const ReplayEvent last =
       *std::find_if(capture.events.rbegin(), capture.events.rend(),
                     [](const ReplayEvent& e) { return e.kind == "post_recv" && e.side == End::B; });
@@ -113,7 +113,7 @@ TEST_CASE("the order of events and frames comes from causality", "[replay]") {
   const OffsetWindow window = find_offset_window(capture);
   REQUIRE(window.is_known());
   CHECK(window.low <= window.high);
-  // Every post stands before its first frame, and every completion behind its ACK, whatever offset
+  // Every post comes before its first frame, and every completion after its ACK, whatever offset
   // of the window is taken; for this capture the first post is at 5680433 us.
   const Timelines lines = find_timelines(capture, End::A);
   REQUIRE(lines.offsets.size() == 1);

@@ -119,7 +119,7 @@ TEST_CASE("windows of type 1 are bound by the command, to the recorded key", "[r
     CHECK(uses(report, "wc", kRecordedOnly, "SUCCESS of a bind_mw") == 1);
   }
   SECTION("the WRITE with the key byte before is refused") {
-    r.last_frame();  // the answer; the request stands in front of it
+    r.last_frame();  // the answer; the request comes before it
     std::vector<u8>& write = r.capture().frames[0].bytes;
     write[54 + 8 + 3] ^= 0x40;
     Recording::make_good(write);

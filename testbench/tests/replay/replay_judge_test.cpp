@@ -235,7 +235,7 @@ TEST_CASE("the CM tells which queue pairs are connected", "[replay][judge]") {
   CHECK(has(j, "QP 0x21 <> 10.0.0.2 QP 0x32"));
   CHECK(has(j, "QP 0x22 <> 10.0.0.2 QP 0x31"));
   CHECK(has(j, "connected by the CM"));
-  all.erase(all.begin() + 2, all.begin() + 4);  // without the REPs nobody knows
+  all.erase(all.begin() + 2, all.begin() + 4);  // without the REPs it is unknown
   CHECK_FALSE(has(judge(all, {}), "connected by the CM"));
 }
 

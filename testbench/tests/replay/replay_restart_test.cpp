@@ -77,7 +77,7 @@ GivenPacket datagram(const GivenPacket& like, const std::vector<u8>& payload, u6
 struct Told {
   u32 first_psn, mtu_code = 1, retry_count = 7;
 };
-// REQ and REP in front of a recording whose end of the first frame asks.
+// REQ and REP before a recording; the sender of its first frame sends the REQ.
 Packets with_cm(const Packets& all, const Told& told) {
   const GivenPacket& request = all.front();
   const auto answer = std::ranges::find_if(all, [&](const GivenPacket& p) {
@@ -137,7 +137,7 @@ TEST_CASE("in no recording of one connection is another one found", "[replay][ju
 
 TEST_CASE("packets that are missing begin no other conversation", "[replay][judge][restart]") {
   Packets all = packets_of("rc_write_mtu1024");
-  // Without frames from the middle: the MSNs behind them go on.
+  // Without frames from the middle: the MSNs after them go on.
   const std::size_t third = all.size() / 3;
   all.erase(all.begin() + std::ptrdiff_t(third), all.begin() + std::ptrdiff_t(2 * third));
   const Judgement j = judge(all, {});
@@ -158,7 +158,7 @@ TEST_CASE("what the CM tells of a connection is used", "[replay][judge][cm]") {
   CHECK(std::ranges::any_of(right.conversations, [](const std::string& c) {
     return c.find("connected by the CM") != std::string::npos;
   }));
-  // It began behind what the CM had told.
+  // It did not begin with the PSN that the CM had given.
   CHECK(named(judge(with_cm(all, {.first_psn = psn + 1}), {}), "G1.1"));
   // A packet is lost and sent again, which 0 retries do not allow.
   CHECK(named(judge(with_cm(all, {.first_psn = psn, .retry_count = 0}), {}), "G11.3"));

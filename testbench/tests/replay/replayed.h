@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tests of replays share.
+// Shared functions for tests of replays.
 #pragma once
 #include <catch2/catch.hpp>
 #include <string>

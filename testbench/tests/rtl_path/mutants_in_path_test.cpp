@@ -133,7 +133,7 @@ struct IcrcOf : rtl::IcrcBlock {
 };
 }  // namespace
 
-// One item of 100 bytes: 2 beats in, the first one out 5 cycles behind the first one in.
+// One item of 100 bytes: 2 beats in, the first one out 5 cycles after the first one in.
 TEST_CASE("RTL in the path is not clocked while it has nothing to do", "[rtl]") {
   u64 clocks = 0;
   RtlStandIn<IcrcPins> icrc(IcrcOf<CountedIcrc>(clocks), 5);
@@ -165,7 +165,7 @@ TEST_CASE("RTL of another latency than its unit's is told", "[rtl]") {
                                               "cycles behind the first one, by its contract 6"));
 }
 
-// 2 beats in, 2 out: the next item may begin 2 cycles behind this one.
+// 2 beats in, 2 out: the next item may begin 2 cycles after this one.
 TEST_CASE("RTL that keeps the next item waiting, or pauses in an item, is told", "[rtl]") {
   std::vector<u8> frame(200);
   IcrcItem item{.frame = frame.data(), .bytes = 100, .mode = IcrcMode::Generate};

@@ -3,7 +3,7 @@
 #include "testbench/tests/recorded_run.h"
 
 namespace hca::testbench {
-// All packets with one PSN are lost: the messages in front of it keep the link busy, the last one
+// All packets with one PSN are lost: the messages before it keep the link busy, the last one
 // is sent again until its retries are used up.
 TEST_CASE("a part that fails for losses is explained by its retries", "[limits]") {
   const auto line = [](const std::string& text) {

@@ -371,7 +371,7 @@ TEST_CASE("a run that waits for nothing has no stall of a queue pair", "[limits]
     }
 }
 
-// A FetchAdd by the device reads its number and writes it: behind the first each finds the line
+// A FetchAdd by the device reads its number and writes it: after the first each finds the line
 // that the one before wrote. All but mailbox commands and the first are hits.
 TEST_CASE("a run counts what the root complex had", "[counters]") {
   const RunResult atomics = run_workload("  - {operation: fetch_add, messages: 200}\n",

@@ -88,7 +88,7 @@ TEST_CASE("a part of a run is as long as its messages, and has their bytes", "[f
 }
 
 // A pair of messages of one of four queue pairs each 4000 ns: the second waits 162 bytes at 1 Gb/s,
-// 1296 ns, behind the first. So a queue pair waits 1296 of 16000 ns.
+// 1296 ns, after the first. So a queue pair waits 1296 of 16000 ns.
 TEST_CASE("the share of a wait is that of a queue pair", "[figures][stalls]") {
   const RecordedRun run =
       run_recorded("operation: write, size: 64 B, messages: 400, qps: 4, list: 2",

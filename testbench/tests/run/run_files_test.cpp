@@ -159,7 +159,7 @@ TEST_CASE("run.vcd has the levels of all links and the frames on the wire", "[ru
   for (const auto& [path, changes] : vcd.signals)
     for (const auto& change : changes) within &= change.second >> (vcd.widths.at(path) - 1) <= 1;
   CHECK(within);
-  // The work has gone through, and nothing is left behind.
+  // The work has gone through, and no file is left over.
   for (const char* path :
        {"hca0.requester.packet_buffers", "hca0.port_transmit.request_packets",
         "hca1.responder_execute.judged_requests", "hca0.qp_scheduler.send_doorbells"}) {

@@ -16,7 +16,7 @@ TEST_CASE("what limits, from the shares of what is busy and of what is waited fo
   CHECK(names_of_limits({}).empty());
   CHECK(names_of_limits({{"link", "link", 0.79}, {"tags", "tags", 0.5}}).empty());
   CHECK(names_of_limits({{"link", "link", 0.81}}) == "link");
-  // Buffers in front of a link without time fill up.
+  // Buffers before a link without time fill up.
   CHECK(names_of_limits({{"buffers", "buffers", 1.0}, {"link", "link", 0.96}}) == "link");
   // With time left it is not the link.
   CHECK(names_of_limits({{"buffers", "buffers", 1.0}, {"link", "link", 0.85}}) == "buffers");

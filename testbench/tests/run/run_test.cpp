@@ -326,7 +326,7 @@ TEST_CASE_METHOD(FreshKernel, "a queue pair that stands still names the block th
   Testbed testbed(scenario);
   testbed.connect();
   const Endpoint& end = testbed.end(0);
-  // In SQD nothing is begun; the queue pair is reported though ten others stand in front of it.
+  // In SQD nothing is begun; the queue pair is reported though ten others come before it.
   Qp& last = *end.qps[10];
   proto::QpAttributes a{};
   a.state = proto::QpState::Sqd, a.mask = proto::kQpState;

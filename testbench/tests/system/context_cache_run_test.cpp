@@ -15,7 +15,7 @@ u64 sum_of(const RunResult& result, std::string_view end) {
 }  // namespace
 
 // A miss reads 256 bytes: 24 of header up, 276 down at 14.5 bytes a ns, 100 ns each way and 90 ns
-// at memory are 311 ns, and some cycles of 2.5 ns through links; behind a write of another entry,
+// at memory are 311 ns, and some cycles of 2.5 ns through links; after a write of another entry,
 // 280 bytes up, up to 20 ns more.
 TEST_CASE("scenario thrash: misses under way by the time of one", "[scenarios][context_cache]") {
   const RunResult four = run_ready("thrash", {});

@@ -42,7 +42,7 @@ TEST_CASE("what a full receive buffer drops of UC is lost, and explained by it",
 
 // Above xoff there still come, in bytes of 100 Gb/s, 12.5 a ns:
 //  - three packets that port_transmit has or has begun: 3 * 4170
-//  - while PAUSE waits behind a packet of the server, an ACK of 86 bytes, takes its way and is
+//  - while PAUSE waits for a packet of the server, an ACK of 86 bytes, takes its way and is
 //  read:
 //    two cycles of 10 ns, 7 ns, ICRC unit and port 150 ns, wire 5 ns, 60 bytes 5 ns, port 25 ns
 //  - what is on its way then: ICRC unit and port 37.5 ns, wire 5 ns, port 100 ns
@@ -98,7 +98,7 @@ TEST_CASE("credits of packets that the wire loses come back", "[link_control]") 
 }
 
 // 64 bytes beside a stream that fills the link: of SL 1, in the high table, they wait for a packet
-// buffer and the packets that port_transmit has, of one lane behind all packet buffers.
+// buffer and the packets that port_transmit has, with one lane for all packet buffers.
 TEST_CASE("the high table lets small messages pass", "[link_control]") {
   const auto small = [](const std::string& lanes) {
     const RunResult run = run_workload(

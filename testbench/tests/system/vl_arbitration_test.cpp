@@ -65,7 +65,7 @@ TEST_CASE("responses of READs share a link by the weights of their lanes", "[vl_
 }
 
 // High_Limit 4: 16 KiB, so the high lane begins packets at 0, 4138, 8276 and 12414 bytes, four;
-// behind 16552 the low table has one.
+// after 16552 the low table has one.
 TEST_CASE("the high table has its limit while the low one waits", "[vl_arbitration]") {
   const std::string tables =
       "vl_arbitration:\n" + arbitration({{1, 65}}, "high") + arbitration({{0, 65}}, "low");

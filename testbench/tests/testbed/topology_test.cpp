@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// More nodes than a pair: cables, connections, and who is whose peer.
+// More nodes than a pair: cables, connections, and the peer of each.
 #include <unistd.h>
 
 #include <filesystem>

@@ -47,8 +47,8 @@ TEST_CASE("names with commas are one field of the CSV file", "[files][series]") 
         "(%)\"\n0,0,50\n");
 }
 
-// An item that takes 250 ns is told when it begins, in bucket 1 of 100 ns: 1 and 2 are full of it,
-// and half of 3. What there can be any number of stays where it is told.
+// An item that takes 250 ns is recorded when it begins, in bucket 1 of 100 ns: it fills 1, 2 and
+// half of 3. Items without a limit on their number stay in the bucket of their record.
 TEST_CASE("nothing is busy for more than all of a bucket", "[files][series]") {
   TimeSeries series;
   const std::size_t busy = series.add_column({"intervals", "block", "%", 100, 1});

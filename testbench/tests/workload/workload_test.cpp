@@ -78,7 +78,7 @@ TEST_CASE("an unreliable connection loses whole messages, counts them and goes o
   const std::string srq = GENERATE("false", "true");
   INFO(operation << ", srq " << srq);
   // Messages of 200 B have one frame, those of 2 KiB eight; all go to the same queue pair. Of the
-  // first 100 frames three are lost; frame 60 comes behind frame 61, and UC takes both. Of the
+  // first 100 frames three are lost; frame 60 comes after frame 61, and UC takes both. Of the
   // others frame 10 of the first 16 is lost, a Middle of the second message.
   const RunResult result =
       run_text("connection: {service: uc, path_mtu: 256, srq: " + srq +
@@ -261,7 +261,7 @@ TEST_CASE_METHOD(FreshKernel, "an ATOMIC whose effect is lost fails the run",
   testbed.node(0).run(nullptr);
 }
 
-// A message of the same queue pair that the stream knows nothing of.
+// A message of the same queue pair that does not belong to the stream.
 TEST_CASE_METHOD(FreshKernel, "a completion that nothing explains fails the run",
                  "[workload][integrity]") {
   const Scenario scenario =

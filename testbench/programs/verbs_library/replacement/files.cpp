@@ -30,6 +30,6 @@ HCA_EXPORT int ibv_read_sysfs_file(const char* folder, const char* name, char* t
 HCA_EXPORT bool verbs_allow_disassociate_destroy;
 bool verbs_allow_disassociate_destroy = false;
 
-// Rings are shared with the simulation alone, and memory is reached through the parent's.
+// Rings are shared only with the simulation, and memory is reached through the parent's.
 HCA_EXPORT int ibv_dontfork_range(void*, std::size_t) { return 0; }
 HCA_EXPORT int ibv_dofork_range(void*, std::size_t) { return 0; }

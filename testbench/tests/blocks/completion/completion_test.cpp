@@ -168,7 +168,7 @@ TEST_CASE("SQ_DRAINED follows the CQE of a CQ without an event queue",
   CHECK(bench.events->seen == Cycles{82});
 }
 
-// Both wait for the CQE in front of them: it is in memory in 80, they are raised in 81 and 82.
+// Both wait for the CQE before them: it is in memory in 80, they are raised in 81 and 82.
 TEST_CASE("two queue pairs that are drained by one CQE raise one event a cycle",
           "[completion][T15-SQ_DRAINED]") {
   CompletionBench bench({}, {10, 11, 12}, {}, 8, 0, true);

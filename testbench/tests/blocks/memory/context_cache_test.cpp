@@ -85,7 +85,7 @@ u64 entry(u64 qpn) { return kMemory + 256 * qpn; }
 TEST_CASE("a miss is answered behind its entry, a hit in the next cycle", "[context_cache]") {
   CacheBench bench(4, 4, 4, {1, 1, 1});
   CHECK(bench.counters().misses == 1);
-  // Asked in 10, memory sees it in 11, the data are there in 11 + 40, the answer one behind; the
+  // Asked in 10, memory sees it in 11, the data are there in 11 + 40, the answer one later; the
   // second look-up, in 11, waits for the same entry, and its answer is the next; so is the third.
   CHECK(bench.memory.reads == std::vector<std::pair<Cycle, u64>>{{11, entry(1)}});
   CHECK(bench.answers->seen == Cycles{52, 53, 54});
@@ -107,7 +107,7 @@ TEST_CASE("misses are under way together, as many as there may be", "[context_ca
   four.counters();
   CHECK(four.answers->seen == Cycles{52, 53, 54, 55});
   CHECK(four.counters().waits == 0);
-  // One at a time: the next begins in the cycle behind the end of the one before, 51 + 1, and takes
+  // One at a time: the next begins in the cycle after the end of the one before, 51 + 1, and takes
   // 1 + 40 + 1 cycles as it did.
   CacheBench one(8, 8, 1, {1, 2, 3});
   one.counters();
@@ -121,7 +121,7 @@ TEST_CASE("answers wait for room in front of who asked", "[context_cache]") {
   CHECK(bench.answers->seen == Cycles{100, 102, 104});  // depth 1: room is seen a cycle after each
 }
 
-// Two have room in front of memory; in 61 the third has.
+// Two have room before memory; in 61 the third has.
 TEST_CASE("misses wait for room on their way to memory", "[context_cache]") {
   CacheBench bench(8, 8, 4, {1, 2, 3, 4});
   bench.memory.from = 60;
@@ -139,7 +139,7 @@ TEST_CASE("a changed entry goes back before another takes its place, an unchange
   CHECK(bench.memory.writes[0].second == entry(1));
   CHECK(bench.memory.writes[0].first < bench.memory.reads[1].first);
   CHECK(bench.counters().damaged == 0);
-  // The state of a queue pair: QPN behind state, service and port.
+  // The state of a queue pair: QPN after state, service and port.
   const std::vector<u8>& image = bench.memory.written[entry(1)];
   CHECK(image[0] == 1);
   CHECK(std::vector<u8>(image.begin() + 4, image.begin() + 8) == std::vector<u8>{0, 0, 0, 1});
@@ -189,7 +189,7 @@ TEST_CASE("clients take turns for a miss", "[context_cache]") {
 }
 
 namespace {
-// WQEs of READs behind each other, of queue pair 1.
+// WQEs of READs, one after another, of queue pair 1.
 struct ReadTurn : Turn {
   ReadTurn() = default;
   ReadTurn(u32 from, u32 n) {
@@ -263,7 +263,7 @@ TEST_CASE("a WQE that the host changes too early is counted", "[context_cache]")
   WqeBench behind(2, {{10, fill_of(first)}, {40, response_of(0)}});
   behind.post(first);
   behind.contexts.send_of(1).started = 3;
-  behind.memory.written[behind.slot(0)][100] ^= 1;  // behind its SGE
+  behind.memory.written[behind.slot(0)][100] ^= 1;  // after its SGE
   CHECK((behind.count("misses") == 1 && behind.count("damaged") == 0));
   // The work request is done: the slot is the host's again.
   WqeBench done(2, {{10, fill_of(first)}, {40, response_of(0)}});

@@ -54,7 +54,7 @@ struct GateBench : Bench {
 using TurnBench = GateBench<Turn*, 64>;
 using BatchBench = GateBench<ReceiveBatch*, 64>;
 
-// WQEs of queue pair 1 behind each other; each with these SGEs.
+// WQEs of queue pair 1, one after another; each with these SGEs.
 struct Wqes {
   using Sges = std::vector<proto::Sge>;
   explicit Wqes(const std::vector<Sges>& wqes, bool inline_data = false) {

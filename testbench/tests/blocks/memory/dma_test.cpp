@@ -86,7 +86,7 @@ TEST_CASE("one request leaves a cycle, clients take turns", "[dma]") {
 }
 
 // A write leaves each 7 cycles, and so does a read: 10, 17, 24 ... of each kind, the second kind
-// one cycle later. Reads of a client behind the writers' leave their turns as they are.
+// one cycle later. Reads of a client with a later place than the writers do not change their turns.
 TEST_CASE("clients that write take turns whatever is read", "[dma]") {
   DmaRequest large = kWrite;
   large.bytes = 1024;

@@ -14,7 +14,7 @@ constexpr u64 kPageBytes = 4096;
 constexpr std::array<u64, 2> kPages{kData + 0x200000, kData + 0x100000};
 constexpr u64 kEnd = kData + 0x300000;
 
-// Two pages, of which the second lies in front of the first.
+// Two pages, of which the second lies before the first.
 void give_pages(Pair::Side& side) {
   proto::Region& region = side.chip.contexts.regions[1];
   region.pages = kPages.data(), region.log_page = 12, region.bytes = 2 * kPageBytes;

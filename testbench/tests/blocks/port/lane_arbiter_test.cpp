@@ -32,7 +32,7 @@ TEST_CASE("a lane sends while its weight in blocks of 64 bytes lasts", "[lane_ar
   CHECK(order(arbiter, 0b11, 3, 130) == Lanes{1, 1, 0});
 }
 
-// High_Limit 1 is 4096 bytes: packets of 2000 begin at 0, 2000 and 4000 bytes; behind 6000 the low
+// High_Limit 1 is 4096 bytes: packets of 2000 begin at 0, 2000 and 4000 bytes; after 6000 the low
 // table has one. Limit 0: one each. 255: the low table waits.
 TEST_CASE("the high table goes first, up to its limit", "[lane_arbiter]") {
   const auto with = [](u32 limit) {
@@ -51,8 +51,8 @@ TEST_CASE("lanes of the high table share by their weights too", "[lane_arbiter]"
   CHECK(order(arbiter, 0b111, 10, 130) == Lanes{1, 1, 2, 2, 2, 1, 1, 2, 2, 2});
 }
 
-// A limit of 1 is left when more than 4096 bytes have gone: behind one packet of 4096 another
-// goes. 254 are 1040384 bytes, 254 packets of 4096; and one of the high table goes behind them.
+// A limit of 1 is left when more than 4096 bytes have gone: after one packet of 4096 another
+// goes. 254 are 1040384 bytes, 254 packets of 4096; and one of the high table goes after them.
 TEST_CASE("the limit of the high table to the byte, and the one that is none", "[lane_arbiter]") {
   const auto high_before_low = [](u32 limit) {
     LaneArbiter arbiter(LaneArbiter::Entries{{1, 1}}, LaneArbiter::Entries{{0, 1}}, limit);

@@ -162,7 +162,7 @@ TEST_CASE("requests and replies take turns on one link", "[port]") {
 }
 
 // PSNs from 100 on were read, from 200 on were not. The link starts one in 10, 16, 21, 26, 31 and
-// 36; the reply, which comes in 17, is in front of the request that is seen in 12.
+// 36; the reply, which comes in 17, is before the request that is seen in 12.
 TEST_CASE("of requests that were read and others the one that was seen first is sent", "[port]") {
   TransmitBench bench({.latency = 10}, {.latency = 5}, {10, 12}, {17}, 64, {10, 11, 30});
   CHECK(bench.sent() == Cycles{25, 16 + 15, 21 + 15, 26 + 15, 31 + 15, 36 + 15});

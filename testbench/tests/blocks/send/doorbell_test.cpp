@@ -69,7 +69,7 @@ TEST_CASE("a write that is no doorbell takes its turn and goes nowhere", "[doorb
 TEST_CASE("a push without its whole WQE is a send doorbell, and the rest of it does nothing",
           "[doorbell]") {
   DoorbellBench bench({.latency = 4, .interval = 1});
-  // One SGE behind the head of a SEND: whole or not.
+  // One SGE after the head of a SEND: whole or not.
   std::array<u8, 8 + proto::kSendWqeBytes + proto::kSgeBytes> push{};
   proto::store_be<8>(push.data(), 0x100000001);
   proto::SendWqe wqe{};

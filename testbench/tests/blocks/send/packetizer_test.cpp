@@ -137,7 +137,7 @@ TEST_CASE("a packet without a read passes none of its own queue pair", "[packeti
   }
 }
 
-// At 100 Gb/s 31.25 bytes a cycle: 3072 bytes behind the packet are 98.3, so 99 cycles behind its
+// At 100 Gb/s 31.25 bytes a cycle: 3072 bytes behind the packet are 98.3, so 99 cycles after its
 // last byte; the last of a unit waits for its own alone, also where it could begin earlier.
 TEST_CASE("a packet waits for the bytes of its unit behind it", "[packetizer]") {
   const auto released = [](u32 unit, u32 behind) {

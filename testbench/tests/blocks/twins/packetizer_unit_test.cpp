@@ -17,7 +17,7 @@ TEST_CASE("a payload of 3 bytes gets its headers, PadCnt and pad", "[packetizer_
   PacketizerItem item{&address,       proto::opcode_row(0x04), &bth,        &ext, 0,
                       payload.data(), u32(payload.size()),     frame.data()};
   item.process();
-  // LRH of (8 + 12 + 4 + 4) / 4 = 7 words, LNH 2; BTH with PadCnt 1; the byte behind is not
+  // LRH of (8 + 12 + 4 + 4) / 4 = 7 words, LNH 2; BTH with PadCnt 1; the byte after it is not
   // touched.
   const std::vector<u8> want{0x00, 0x02, 0x12, 0x34, 0x00, 0x07, 0x56, 0x78, 0x04,
                              0x10, 0xff, 0xff, 0x00, 0x00, 0x00, 0x22, 0x00, 0x00,

@@ -102,8 +102,8 @@ TEST_CASE("a context that is late holds all requests behind it, as many as there
   bench.first_late = 100;
   bench.run(300);
   const Cycle p = bench.entered[0];
-  // The first answer comes in p + 104, those behind it one a cycle. The ninth request enters in the
-  // cycle behind the first start, p + 106, the others 2 cycles apart: the thirteenth in p + 114,
+  // The first answer comes in p + 104, the later ones one a cycle. The ninth request enters in the
+  // cycle after the first start, p + 106, the others 2 cycles apart: the thirteenth in p + 114,
   // its last beat comes in p + 115, its answer in p + 117; from there on they are 2 cycles apart.
   Cycles expected;
   for (Cycle answer = 104; answer <= 115; ++answer) expected.push_back(p + answer + 8);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the cases of rdma_cm's man pages stand on: a listener on hca0 and a client on hca1, in one
+// The common base of the rdma_cm test cases: a listener on hca0 and a client on hca1, in one
 // program, and expectations.
 #pragma once
 #include <arpa/inet.h>
@@ -23,7 +23,7 @@ class Checks {
     ++failed_;
   }
   void holds(const std::string& what, bool it_does) { equal(what, it_does, true); }
-  // A call that fails, with this value of errno.
+  // Expects a call to fail with this errno value.
   void fails(const std::string& what, int returned, int error) {
     const int told = errno;
     equal(what + " fails", returned, -1);
@@ -47,7 +47,7 @@ struct Address : sockaddr_in {
   operator sockaddr*() { return reinterpret_cast<sockaddr*>(this); }
 };
 
-// The next event of a channel, which is acknowledged.
+// The next event of a channel; it is acknowledged.
 struct Seen {
   rdma_cm_event_type type{};
   int status = 0;
@@ -58,7 +58,7 @@ struct Seen {
   std::vector<unsigned char> data;
 };
 Seen next(rdma_event_channel* channel);
-// The next is of this type.
+// Expects the next event to have this type.
 Seen expect(rdma_event_channel* channel, rdma_cm_event_type type, const char* what);
 
 ibv_qp_init_attr queue_pair(ibv_qp_type type = IBV_QPT_RC);

@@ -168,7 +168,7 @@ void have_a_child(Bench& bench) {
   std::printf("%.3f s\n", now() - begun);
 }
 
-// ---- Children that end one behind the other, whichever was started first.
+// ---- Children that end one after the other, whichever was started first.
 // They are there when simulated time goes on: meanwhile their parent has commands executed.
 pid_t start_sleeper(const Bench& bench, unsigned seconds) {
   auto* const is_ready = static_cast<std::atomic<bool>*>(mmap(nullptr, sizeof(std::atomic<bool>),

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs of hca_verbs_clocks that are not in its own file, and what they share with it.
+// Programs of hca_verbs_clocks that are in other files, and shared declarations.
 #pragma once
 #include "testbench/tests/programs/verbs_library/cases/bench.h"
 
 namespace cases {
 constexpr int kTimes = 200;
 double now();  // of CLOCK_MONOTONIC, in seconds
-// A WRITE of 8 bytes from one end to the other. Whether it ended as it should.
+// A WRITE of 8 bytes from one end to the other. True: it succeeded.
 bool write_to_peer(Bench& bench, const Pair& pair);
 
 void use_both_devices(Bench& bench);

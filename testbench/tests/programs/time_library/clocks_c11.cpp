@@ -24,7 +24,7 @@ struct Shared {
   cnd_t changed;
   bool is_set = false;
 };
-// Sets it behind 10 s, and holds the lock for 5 s more.
+// Sets it after 10 s, and holds the lock for 5 s more.
 int set(void* at) {
   auto& shared = *static_cast<Shared*>(at);
   const timespec ten{10, 0}, five{5, 0};

@@ -98,7 +98,7 @@ void fork_without_device(Bench& bench) {
     sleep(2);
     shared.has_changed = false;
     pthread_mutex_unlock(&shared.mutex);
-    // The clock of who waits for the condition stands meanwhile.
+    // The clock of a waiter for the condition stands still meanwhile.
     pthread_mutex_lock(&shared.mutex);
     shared.has_changed = true;
     pthread_cond_signal(&shared.changed);

@@ -19,7 +19,7 @@ namespace {
 volatile sig_atomic_t g_came = 0;
 void come(int) { g_came = g_came + 1; }
 
-// Rings 1 ms behind the beginning of the call.
+// Rings 1 ms after the beginning of the call.
 template <class Call>
 void interrupt(Bench& bench, const char* what, Call call) {
   Checks& checks = *bench.checks;

@@ -120,7 +120,7 @@ TEST_CASE("a solicited CQE or one in error has its event at once when it is arme
   CHECK(m.loop.poll(m.loop.recv_cq) == Loop::Results{{1, WcStatus::WrFlushErr}});
 }
 
-// CQEs that come between the last look and the arming are not forgotten, and a poll behind it takes
+// CQEs that come between the last look and the arming are not forgotten, and a poll after it takes
 // their event away.
 TEST_CASE("armed with CQEs that are not taken, the period begins with the arming",
           "[both models][G21.2]") {

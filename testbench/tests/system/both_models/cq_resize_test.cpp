@@ -8,7 +8,7 @@
 namespace hca::testbench {
 using namespace proto;
 
-// The ACKs of 16 work requests come later and later behind the doorbell of ModifyCq.
+// The ACKs of 16 work requests come later and later after the doorbell of ModifyCq.
 TEST_CASE("a CQ changes its size while CQEs come: each once, in order, none lost",
           "[both models][CQ-20]") {
   const ReplayRunner& runner = replay_runners()[GENERATE(0u, 1u)];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One device of a replay runner whose wire leads back to it: pairs of its queue pairs talk to each
-// other, and a test takes what is under way in its hands.
+// One device of a replay runner whose wire leads back to it: pairs of its queue pairs communicate,
+// and a test can intercept frames in flight.
 #pragma once
 #include <memory>
 #include <vector>
@@ -15,7 +15,7 @@ struct LoopOptions {
   u32 entries = 16, sges = 4, inline_bytes = 64;
   u32 receive_sges = 0;  // 0: as many as `sges`
   u8 timeout = 14, retry_count = 2;
-  Srq* srq = nullptr;  // of the end that receives
+  Srq* srq = nullptr;  // of the receiving end
   u16 dlid = 0;        // native InfiniBand
 };
 
@@ -31,13 +31,13 @@ class Loop {
   struct Ends {
     Qp *from = nullptr, *to = nullptr;
   };
-  // In RTS, connected with each other.
+  // In RTS, connected to each other.
   Ends connect(const LoopOptions& options = {});
   QpInitAttr init_of(const LoopOptions& options) const;
 
-  // Works and carries frames until none is under way.
+  // Works and carries frames until none is in flight.
   void carry();
-  // The frames that are under way now.
+  // Takes the frames in flight.
   std::vector<Frame> take();
   void give(const std::vector<Frame>& frames);
 
@@ -47,7 +47,7 @@ class Loop {
   Error post_receive(const Ends& ends, u64 wr_id, u32 bytes, u64 to = kBytes / 2);
   SgeList sge(u64 offset, u32 bytes) const { return {kMemory + offset, bytes, mr.lkey}; }
   std::vector<u8> bytes(u64 offset, u64 count);
-  // By offset 0 and behind: what the sender sends.
+  // The value of the byte that the sender sends at this offset.
   static u8 byte_at(u64 offset) { return u8(7 * offset + 3); }
   bool arrived(u32 bytes, u64 to = kBytes / 2);
 

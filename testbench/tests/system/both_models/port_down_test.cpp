@@ -191,7 +191,7 @@ TEST_CASE("a GID that changes leaves connections as they are; a datagram takes t
     REQUIRE(loop.post(ends, 2, 64) == Error::None);
     const std::vector<Frame> frames = loop.take();
     REQUIRE(frames.size() == 1);
-    return load_be<4>(frames[0].data() + 14 + 12);  // behind Ethernet, in the IPv4 header
+    return load_be<4>(frames[0].data() + 14 + 12);  // after Ethernet, in the IPv4 header
   };
   CHECK(source(ud) == Loop::kIp + 1);
   CHECK(source(rc) == Loop::kIp);

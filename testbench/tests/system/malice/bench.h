@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One device of a replay runner, its host, and a peer that is written here by hand: frames are
-// built and judged one by one.
+// One device of a replay runner, its host, and a hand-written peer: frames are built and judged one
+// by one.
 #pragma once
 #include <memory>
 #include <vector>
@@ -19,22 +19,22 @@ class Bench {
 
   const Pd* pd_of(Who who) const { return who == Who::Stranger ? stranger_pd_ : own_pd_; }
   Qp& qp(Who who) { return *ends_[std::size_t(who)].qp; }
-  // By Reset to RTS: no work request is left, PSNs begin anew.
+  // Through Reset to RTS: no work request is left, PSNs begin anew.
   void restore(Who who);
-  // The PSN that the queue pair expects next, and that of its next request.
+  // The PSN that the queue pair expects next, and the PSN of its next request.
   u32 expected(Who who) const { return ends_[std::size_t(who)].expected; }
   u32 next(Who who) const { return ends_[std::size_t(who)].next; }
-  void took_request(Who who);  // it executed one of a single packet
-  void sent_request(Who who);  // it sent one, which is acknowledged
+  void took_request(Who who);  // it executed a request of a single packet
+  void sent_request(Who who);  // it sent such a request, which is acknowledged
 
-  // A frame of the peer of `own`; the payload counts up from 1.
+  // A frame from the peer of `own`; the payload bytes count up from 1.
   Frame frame(u8 opcode, u32 psn, const proto::ExtHeaders& ext = {}, u32 payload = 0) const;
-  // Gives it to the device and lets it work.
+  // Passes the frame to the device and lets it work.
   void give(const Frame& frame);
   std::vector<Frame> sent() { return device_->take_frames(); }
   std::vector<Wc> completions();
 
-  // Whether the device takes the command.
+  // True if the device accepts the command.
   template <class Body>
   bool command(proto::CommandOpcode opcode, u32 object, const Body& body) {
     const VerbsContext::Command command = verbs.begin(opcode, object, body);

@@ -192,7 +192,7 @@ std::vector<Frame> Isolation::exchange(const Access& a) {
       return ask(WorkOpcode::FetchAdd, kAtomicAck, 0);
     case Way::Scatter:
       bench_.verbs.post_recv(own, RecvWr{2, {&sge, 1}});
-      bench_.run(), bench_.sent();  // the peer is told that there is one
+      bench_.run(), bench_.sent();  // the peer learns that there is one
       bench_.give(bench_.frame(kSendOnly, expected, ext, a.bytes));
       break;
     case Way::Write: {

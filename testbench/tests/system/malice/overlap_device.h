@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device with what bursts need, and what can be seen of it.
+// A device with the objects for bursts, and its observation.
 #pragma once
 #include <functional>
 #include <memory>
@@ -8,8 +8,8 @@
 #include "testbench/tests/system/malice/peer.h"
 
 namespace hca::testbench::malice::overlap {
-// What a burst leaves to be seen, by actor and in its order; plain ACKs but the last one are left
-// out, since one may stand for several.
+// The observable results of a burst, by actor and in order. Plain ACKs except the last one are left
+// out, because one may stand for several.
 struct Outcome {
   std::array<std::vector<std::string>, kQps> frames, completions;
   Memory memory{};
@@ -20,19 +20,19 @@ class Device {
  public:
   explicit Device(const ReplayRunner& runner);
 
-  // Queue pairs in Error come to RTS again, keys that are not Valid become so, receives and READs
-  // are posted. `state` becomes the one to begin with.
+  // Restores the initial state: queue pairs in Error return to RTS, keys become Valid, receives and
+  // READs are posted. `state` is the initial state.
   void prepare(const Burst& burst, State& state);
-  // Begins an operation: gives a frame, posts, rings; the host's is done at once.
+  // Begins an operation: sends a frame, posts, or rings; the host's is done at once.
   void begin(const Operation& operation);
-  // What the host writes to a place that is its own again.
+  // A write by the host to a place that it owns again.
   void reuse(const Operation& operation);
 
-  // Called in the moment in which a completion is in host memory: of an actor, its number in the
-  // burst, its status.
+  // Called when a completion is in host memory, with its actor, its number in the burst, and its
+  // status.
   using Completed = std::function<void(u8 actor, u32 number, proto::WcStatus status)>;
   void listen(Completed completed) { completed_ = std::move(completed); }
-  // What was sent since the last call, by actor.
+  // The answers sent since the last call, by actor.
   struct Answer {
     u8 actor;
     u32 number;  // of the request among those of its actor
@@ -42,13 +42,13 @@ class Device {
   std::vector<Answer> answers();
 
   ReplayDevice& device() { return *device_; }
-  // Behind a burst: all that it left, its answers with those that answers() gave.
+  // Call after a burst: all its results, including the answers returned by answers().
   Outcome finish();
 
  private:
   struct Ring {
     Cq* cq = nullptr;
-    u32 seen = 0;  // CQEs that are not polled
+    u32 seen = 0;  // unpolled CQEs
   };
   struct End {
     Qp* qp = nullptr;
@@ -68,11 +68,11 @@ class Device {
   std::unique_ptr<ReplayDevice> device_;
   VerbsContext verbs_;
   std::array<End, kQps> ends_;
-  Qp* registrar_ = nullptr;  // its work requests give keys
+  Qp* registrar_ = nullptr;  // its work requests create keys
   Ring registered_;
   u64 memory_ = 0;
   std::array<Mr, kKeys.size()> keys_;
-  // Of the DeregisterMr of this burst, if it is not told.
+  // The DeregisterMr of this burst, until it is reported.
   std::array<std::optional<VerbsContext::Command>, kKeys.size()> deregistering_;
   std::array<std::vector<std::string>, kQps> frames_;
   Completed completed_;

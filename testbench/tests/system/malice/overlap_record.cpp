@@ -52,7 +52,7 @@ void Recorder::answered(const Device::Answer& answer) {
 
 void Recorder::completed(u8 actor, u32 number, proto::WcStatus status) {
   answered();
-  if (status == proto::WcStatus::WrFlushErr) return;  // behind what has failed
+  if (status == proto::WcStatus::WrFlushErr) return;  // after a failed one
   if (actor == kCommand) {                            // by its key
     const auto found = std::find_if(all_[actor].begin(), all_[actor].end(),
                                     [&](u32 i) { return burst_[i].key == number; });

@@ -3,8 +3,8 @@
 #include "testbench/tests/system/malice/overlap_device.h"
 
 namespace hca::testbench::malice::overlap {
-// Gives a burst to a device that takes time, and writes down what is seen from outside, as it
-// comes; a host that reuses memory does so in the moment in which a completion says that it may.
+// Runs a burst on a device with time, and records the external observations in order. A host that
+// reuses memory does so at the moment of the completion that permits it.
 class Recorder {
  public:
   Recorder(Device& device, const Burst& burst);
@@ -20,7 +20,7 @@ class Recorder {
   Device& device_;
   const Burst burst_;
   History history_;
-  std::array<std::vector<u32>, kActors> all_, completed_;  // operations: all, those with a CQE
+  std::array<std::vector<u32>, kActors> all_, completed_;  // operations: all; those with a CQE
   u32 moment_ = 0;
 };
 }  // namespace hca::testbench::malice::overlap

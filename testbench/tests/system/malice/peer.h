@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The peer of RC queue pairs, whose frames are built here one by one, and the way to it.
+// The peer of RC queue pairs, whose frames are built here one by one, and its path.
 #pragma once
 #include <span>
 
@@ -10,7 +10,7 @@
 namespace hca::testbench::malice {
 inline constexpr u32 kPathMtu = 256;
 
-// Throws std::runtime_error with these words.
+// Throws std::runtime_error with this text.
 void must(bool holds, const char* what);
 // A port with an address.
 void set_port(VerbsContext& verbs);
@@ -18,7 +18,7 @@ inline constexpr u32 kPeerQpn = 0x21;
 // From any state through Reset to RTS: no work request is left, both PSNs are `psn`.
 void connect(VerbsContext& verbs, Qp& qp, u32 psn, u32 peer_qpn = kPeerQpn);
 
-// A frame of the peer to a queue pair; a request asks for its acknowledgement.
+// A frame from the peer to a queue pair; a request asks for its acknowledgement.
 Frame peer_frame(u32 qpn, const proto::OpcodeRow& row, u32 psn, const proto::ExtHeaders& ext,
                  std::span<const u8> payload);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packets, work requests and commands at random as the steps of a vector that expects nothing: most
-// go on as a peer and a host would, some are wrong at a corner.
+// Random packets, work requests and commands as the steps of a vector without expectations: most
+// are valid continuations, some have one error.
 #pragma once
 #include <array>
 #include <functional>
@@ -14,13 +14,13 @@
 namespace hca::testbench::malice {
 class RandomVector {
  public:
-  // The same numbers give the same vector. Its queue pairs are rc, uc and ud.
+  // The same arguments give the same vector. Its queue pairs are rc, uc and ud.
   RandomVector(u64 seed, u32 steps);
   Vector take() { return std::move(vector_); }
 
  private:
   using Json = nlohmann::json;
-  // What a requester or responder would do next, as far as is known here.
+  // The next action of a requester or responder, as far as it is known here.
   struct Asked {
     const char* answer;  // opcode
     u32 psn, packets, bytes;
@@ -29,10 +29,10 @@ class RandomVector {
     std::string name, service;
     u32 path_mtu = 256;
     u32 expected = 0, next = 0;      // PSNs: of the next request to it, of its next request
-    std::string message;             // that has begun: "SEND", "RDMA WRITE", or none
-    u32 left = 0, msn = 0;           // bytes of it
-    std::vector<Asked> outstanding;  // of what it sent
-    Json last;                       // packet that it got
+    std::string message;             // in progress: "SEND", "RDMA WRITE", or none
+    u32 left = 0, msn = 0;           // bytes left of it; MSN
+    std::vector<Asked> outstanding;  // requests that it sent
+    Json last;                       // last packet that it received
   };
 
   template <class T, std::size_t n>
@@ -62,6 +62,6 @@ class RandomVector {
   u32 wr_id_ = 0;
 };
 
-// The vector without each step that `fails` does not need.
+// Removes each step that `fails` does not need.
 Vector shrink(Vector vector, const std::function<bool(const Vector&)>& fails);
 }  // namespace hca::testbench::malice

@@ -183,7 +183,7 @@ TEST_CASE_METHOD(Bus, "a DMA that reads what is unreadable gets an error, one be
   CHECK(initiator.move(tlm::TLM_WRITE_COMMAND, 0x8004, bytes) == tlm::TLM_OK_RESPONSE);
 }
 
-// What a memory told its watcher, and all that can be read of it, after so many operations.
+// What a memory reported to its watcher, and all that can be read of it, after so many operations.
 static std::vector<u64> after_operations(HostMemory& memory, u64 seed) {
   constexpr std::array<u64, 3> kPlaces{0, u64{1} << 33, HostMemory::kBytes - (1 << 19)};
   constexpr u64 kReach = 1 << 18;  // of each place

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A link on which cycles are worked out by hand: 16 bytes a cycle (generation 1 with 16 lanes moves
-// 4 GB/s, the clock has 250 MHz), one way takes 10 cycles, the memory 5.
+// A link whose cycles can be computed by hand: 16 bytes a cycle (generation 1 with 16 lanes moves 4
+// GB/s, the clock has 250 MHz), one way takes 10 cycles, the memory 5.
 #pragma once
 #include "tlm/pcie/pcie_config.h"
 
@@ -12,8 +12,8 @@ inline PcieConfig plain() {
   config.latency = 40'000, config.memory_latency = 20'000;
   return config;
 }
-// A read of 300 bytes, with its header of 20 bytes 20 cycles on the line; an MMIO write of 136
-// bytes with its header of 24, 10 cycles.
+// A read of 300 bytes: with its header of 20 bytes it takes 20 cycles on the line. An MMIO write of
+// 136 bytes, with its header of 24: 10 cycles.
 inline constexpr u32 kReadBytes = 300, kMmioBytes = 136;
 inline PcieConfig one_completion() {
   PcieConfig config = plain();

@@ -170,7 +170,7 @@ TEST_CASE("without a free tag a read waits for the last completion of an earlier
   CHECK(timing.memory == 12);
   CHECK(timing.next == 64);
   CHECK(timing.last == 124);
-  // A write is not held up by it: behind the two requests (3.0), 88 bytes take 5.5 cycles.
+  // A write is not held up by it: after the two requests (3.0), 88 bytes take 5.5 cycles.
   const auto write = link.write(10, 10, 0, 64);
   CHECK(write.memory == 16 + 10);
 }
@@ -192,7 +192,7 @@ TEST_CASE("an AtomicOp takes its operands along and one completion with the valu
   config.read_tags = 1;
   PcieLink one(config, kHertz);
   CHECK(one.atomic(100, 0, 8).last == 129);
-  CHECK(one.read(102, 0, 64).next == 129 + 2);  // 24 bytes behind the tag
+  CHECK(one.read(102, 0, 64).next == 129 + 2);  // 24 bytes after the tag
   // That one is there in 141; 84 bytes from 146 on take 5.25: its tag is free in 162.
   CHECK(one.atomic(110, 0, 8).next == 162 + 2);
 }
@@ -230,7 +230,7 @@ TEST_CASE("a short last TLP of a write follows the one before it", "[pcie]") {
 TEST_CASE("an MMIO write takes its TLP and the way", "[pcie]") {
   PcieLink link(plain(), kHertz);
   CHECK(link.mmio_write(100, 8) == 112);   // 32 bytes, 2 cycles
-  CHECK(link.mmio_write(100, 8) == 114);   // behind it
+  CHECK(link.mmio_write(100, 8) == 114);   // after it
   CHECK(link.mmio_write(200, 64) == 216);  // 88 bytes, 5.5 cycles
   CHECK(link.latency() == 10);
 }
@@ -239,7 +239,7 @@ TEST_CASE("a stream of writes runs at exactly the rational rate of the link", "[
   PcieConfig config;  // generation 3, 16 lanes, 81 thousandths of overhead
   constexpr u64 clock = 350'000'000, writes = 100'000;
   const u32 bytes = GENERATE(256u, 257u, 384u, 512u, 513u, 1024u);  // one to four TLPs of 256
-  const bool at_once = GENERATE(true, false);  // all at hand, or each asked for behind another
+  const bool at_once = GENERATE(true, false);  // all at hand, or each requested after another
   CAPTURE(bytes, at_once);
   PcieLink link(config, clock);
   Cycle last = 0;

@@ -159,7 +159,7 @@ TEST_CASE("every line that has to go is counted and written to memory", "[pcie][
 }
 
 // Two TLPs of 512 bytes, whose data are there in 17 and 18, or 1000 cycles later by chance: 532
-// bytes on the line, 33.25 cycles. From 17 they end at 50.25, and right behind at 83.5; in front of
+// bytes on the line, 33.25 cycles. From 17 they end at 50.25, and the next at 83.5; before
 // data that come later from 18 on, until 52.
 TEST_CASE("by memory: each TLP of a read has its own chance", "[pcie][order]") {
   PcieConfig config = plain();

@@ -9,7 +9,7 @@
 namespace hca::tlm_ {
 // Requests of 24 bytes leave in 1.5 cycles: the first is at memory in 12, its data on the line from
 // 17 to 37. A write in 20 takes 10 cycles of the line: the completion of the second read, which is
-// worked out behind it, has them from 47 to 67.
+// worked out after it, has them from 47 to 67.
 TEST_CASE("an MMIO write delays the completions that are worked out behind it", "[pcie][mmio]") {
   PcieLink link(one_completion(), kHertz);
   CHECK(link.read(0, 0, kReadBytes).last == 47);
@@ -18,7 +18,7 @@ TEST_CASE("an MMIO write delays the completions that are worked out behind it", 
 }
 
 // Data from 17 to 37 and from 117 to 137: the 80 cycles between hold 8 such writes, the ninth has
-// to come out of what is behind.
+// to be taken from the time after them.
 TEST_CASE("MMIO writes take the time between completions first", "[pcie][mmio]") {
   const u32 writes = GENERATE(1u, 8u, 9u);
   PcieLink link(one_completion(), kHertz);
@@ -84,11 +84,11 @@ TEST_CASE("a completion fits into a gap that has the time and the bytes for it",
 TEST_CASE("an MMIO write has of a gap what is behind its own cycle", "[pcie][mmio]") {
   DownLine line = line_by_hand();
   CHECK(line.send(100, 160) == 110);
-  line.insert(95, 160);  // 5 cycles in front of 100, 5 behind 110
+  line.insert(95, 160);  // 5 cycles before 100, 5 after 110
   CHECK(line.free_from() == 115);
 }
 
-// 64 gaps: to 20, and 10 cycles each behind that. The place for one more is missing: what is behind
+// 64 gaps: to 20, and 10 cycles each after that. The place for one more is missing: the time after
 // a completion that begins inside of the first is lost.
 TEST_CASE("of a gap that cannot be two the front part stays", "[pcie][order]") {
   DownLine line = line_by_hand();
@@ -116,7 +116,7 @@ TEST_CASE("by memory: completions overtake, by the seed", "[pcie][order]") {
     if (config.completion_order == CompletionOrder::ByMemory)
       CHECK(last == own);
     else
-      CHECK(last >= latest);  // behind all before it
+      CHECK(last >= latest);  // after all before it
     overtaking += last < latest;
     latest = std::max(latest, last);
   }

@@ -37,7 +37,7 @@ TEST_CASE("TLP by TLP a link has the times of one that counts whole requests", "
       const u64 page = i % 8 * 4096;  // where all boundaries are
       const u32 bytes = u32(1 + random.below(random.below(4) ? 600 : 8000));
       at += random.below(random.below(8) ? 6 : 400);
-      if (random.below(2)) at = std::max(at, next);  // right behind the write before
+      if (random.below(2)) at = std::max(at, next);  // directly after the write before
       CAPTURE(i, at, bytes);
       const bool writes_alone = line.generation > 3;  // whose requests are much less than a cycle
       if (writes_alone || random.below(2)) {

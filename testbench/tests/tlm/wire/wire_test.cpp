@@ -98,7 +98,7 @@ TEST_CASE_METHOD(testbench::FreshKernel, "what is sent as the simulation starts 
     using Port::Port;
     void start_of_simulation() override { send(frame_of(1, 7), sc_time(3, SC_NS)); }
   };
-  // In front of the wire, which may be told later that the simulation starts.
+  // Made before the wire, whose start_of_simulation() may be called later.
   Eager a{"a"};
   Port b{"b"};
   Wire wire("wire", Cable::config());

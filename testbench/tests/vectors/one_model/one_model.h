@@ -5,7 +5,6 @@
 namespace hca::test {
 // The model of this program.
 testbench::ReplayRunner the_runner();
-// hca_functional_vectors FOLDER..., hca_cycle_vectors FOLDER...: runs all vectors that are in the
-// folders.
+// hca_functional_vectors FOLDER..., hca_cycle_vectors FOLDER...: runs all vectors in the folders.
 int run_vectors(int argc, char** argv);
 }  // namespace hca::test

@@ -45,14 +45,14 @@ timespec far_from_now() {
   ++until.tv_sec;
   return until;
 }
-// Simulated time waits for who tells: it has turns, and keeps them.
+// Simulated time waits for the teller: it has turns, and keeps them.
 bool g_waits;
 bool g_early;  // those that wait are in simulated time from its beginning
 unsigned g_waiters;
 void must_be_in_time(const char* what) {
   must(!g_waits || !g_early || time_library::now() < kLong / 2, what);
 }
-// What has a time-out was told before it.
+// A wait with a time-out is told before that.
 template <class Call>
 void in_time(Call call, const char* what) {
   int error;
@@ -65,7 +65,7 @@ void in_time(Call call, const char* what) {
   must_be_in_time("what was told came with its time-out");
 }
 
-// ---- Locks: who tells has it, and gives it back.
+// ---- Locks: the teller holds the lock, and releases it.
 void hold_mutex() { must_return_0(pthread_mutex_lock(&g.mutex), "pthread_mutex_lock"); }
 void release_mutex() { must_return_0(pthread_mutex_unlock(&g.mutex), "pthread_mutex_unlock"); }
 void take_mutex() { hold_mutex(), release_mutex(); }

@@ -8,8 +8,8 @@
 
 namespace hca::explored {
 std::span<const CallRow> call_rows();
-// All objects anew. `time_waits`: who tells is in simulated time, and keeps its turns; `early`: who
-// waits is from its beginning.
+// Creates all objects anew. `time_waits`: the thread that calls tell() is in simulated time and
+// keeps its turns. `early`: the waiters are in simulated time from their beginning.
 void set_up_calls(unsigned waiters, bool time_waits, bool early);
 pthread_t& teller();
 }  // namespace hca::explored

@@ -63,7 +63,7 @@ std::vector<Row> all_rows() {
       for (const Made teller : {Made::Before, Made::After})
         for (const Told told : {Told::Before, Told::In, Told::After})
           for (unsigned waiters = 1; waiters <= call.waiters; ++waiters)
-            // Who joins it knows it.
+            // A thread that joins the teller needs its identity.
             if (!(call.joins && waiter == Made::Before && teller == Made::After))
               rows.push_back({&call, waiter, teller, told, waiters});
   return rows;

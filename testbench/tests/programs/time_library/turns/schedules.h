@@ -7,11 +7,10 @@
 #include "testbench/tests/programs/time_library/turns/explorer.h"
 
 namespace hca::explored {
-// A few times, at steps drawn by chance, another thread goes on; each fourth schedule changes
-// often.
+// Switches to another thread a few times, at random steps; every fourth schedule switches often.
 class RandomSchedule final : public Schedule {
  public:
-  // `steps`: about so many there will be.
+  // `steps`: the expected number of steps.
   RandomSchedule(u64 seed, u64 steps);
   unsigned choose(unsigned options, bool may_stay) override;
 
@@ -23,13 +22,13 @@ class RandomSchedule final : public Schedule {
   u64 step_ = 0;
 };
 
-// One after the other all that differ at most so often from the plain one: a thread goes on as long
-// as it can, and then the first that can.
+// Enumerates all schedules with a limited number of deviations from the plain one, in which a
+// thread runs as long as it can, followed by the first runnable one.
 class BoundedSchedules final : public Schedule {
  public:
   explicit BoundedSchedules(unsigned most) : most_(most) {}
   unsigned choose(unsigned options, bool may_stay) override;
-  bool next();  // false: those were all
+  bool next();  // false: no schedule is left
 
  private:
   struct Choice {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The server's side of turns: its own logic, on cores of a host, with a small device in place of
-// an HCA.
+// The server's side of turns: the real logic, on cores of a host, with a small device instead of an
+// HCA.
 #pragma once
 #include <list>
 #include <memory>
@@ -8,8 +8,7 @@
 #include "testbench/programs/server/program_threads.h"
 
 namespace hca::explored {
-// It has one doorbell. Some time after that has been rung it writes a word, and makes a descriptor
-// ready.
+// A device with one doorbell. Some time after a ring it writes a word and makes a descriptor ready.
 class SmallDevice : public engine::Block {
  public:
   explicit SmallDevice(attach::ProgramThreads& threads) : threads_(threads) {}
@@ -27,7 +26,7 @@ class Simulation final : public attach::ThreadHost {
  public:
   explicit Simulation(attach::SharedProcess& shared);
   void run();  // while there are other threads
-  // So often the server takes a turn away, at any time, from a thread that may go on.
+  // The number of times that the server takes a turn away, at any time, from a runnable thread.
   unsigned takes_away = 0;
   bool took_away = false;
   unsigned wakes = 0;  // by the program
@@ -51,13 +50,13 @@ class Simulation final : public attach::ThreadHost {
 };
 
 Simulation& simulation();
-// A new one, and a program that has not opened a clock.
+// A new simulation, and a program that has not opened a clock.
 attach::SharedProcess& set_up_simulation();
 void wake_server();
-void open_clock();   // by the thread of the first turn
-void close_clock();  // from outside of a schedule: nothing of it is left
+void open_clock();   // called by the thread of the first turn
+void close_clock();  // called outside a schedule: removes everything
 const char* word_name(const void* word);
 void see_turn(const void* turn, unsigned before, unsigned after, bool contends);
-// In a thread of the program, after a call that waits.
+// Called by a thread of the program, after a waiting call.
 void check_turn(const char* call);
 }  // namespace hca::explored

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the cases of the verbs' man pages stand on: two ends, each with a device that it has opened,
-// and expectations. Only the public header of the verbs is used.
+// The common base of the verbs test cases: two ends, each with its own opened device, and
+// expectations. Only the public verbs header is used.
 #pragma once
 #include <infiniband/verbs.h>
 
@@ -12,7 +12,7 @@
 #include <vector>
 
 namespace cases {
-// Prints each expectation that does not hold.
+// Prints each failed expectation.
 class Checks {
  public:
   void equal(const std::string& what, long long got, long long wanted);
@@ -24,12 +24,12 @@ class Checks {
   int passed_ = 0, failed_ = 0;
 };
 
-constexpr int kDepth = 16;              // of the queues, entries of a CQ twice as many
+constexpr int kDepth = 16;              // of the queues; a CQ has twice as many entries
 constexpr std::uint32_t kBytes = 8192;  // of the buffer of an end
 constexpr int kAllAccess = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
                            IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND;
 
-// A device, a domain, a CQ and a buffer of which all is registered.
+// A device, a domain, a CQ and a registered buffer.
 class End {
  public:
   explicit End(ibv_device* device);
@@ -38,38 +38,39 @@ class End {
   ibv_context* context;
   ibv_pd* pd;
   ibv_cq* cq;
-  // On as many pages in each run: that decides what its registration takes.
+  // Aligned, so that it has the same number of pages in each run, which decides the cost of its
+  // registration.
   alignas(4096) std::array<unsigned char, kBytes> buffer{};
   ibv_mr* mr;
   ibv_port_attr port{};
   ibv_device_attr device{};
   ibv_gid gid{};
-  // Without releasing anything, as a program does that ends.
+  // Without releasing anything, like a program that ends.
   void close();
 
   ibv_qp_init_attr wanted_qp(ibv_qp_type type) const;
   ibv_qp* make_qp(ibv_qp_type type, ibv_srq* srq = nullptr);
-  // The next completion within a while; its status is -1 if none comes.
+  // The next completion, with a time limit; status -1: none came.
   ibv_wc next_completion();
   bool has_completion_left();
-  // The type of the next asynchronous event, -1 if none comes; it is acknowledged.
+  // The type of the next asynchronous event, -1: none came; it is acknowledged.
   int next_event();
   ibv_sge sge(std::uint32_t offset, std::uint32_t bytes) const;
 };
 
-// What a queue pair is told on its way to RTS.
+// The path attributes of a queue pair for RTS.
 struct Path {
   ibv_qp_attr init{}, rtr{}, rts{};
   int init_mask = 0, rtr_mask = 0, rts_mask = 0;
 };
 Path path_to(ibv_qp_type type, const End& from, const End& to, std::uint32_t qpn);
 ibv_ah_attr address_of(const End& to);
-// Both ways. Returns the first error.
+// Connects both directions. Returns the first error.
 int connect(ibv_qp* one, const End& its, ibv_qp* other, const End& others);
 int to_init(ibv_qp* qp, const End& its);
 ibv_qp_state state_of(ibv_qp* qp);
 
-// Two ends of which each thinks that it is alone: hca0 and the last HCA there is.
+// Two independent ends: hca0 and the last HCA.
 struct Bench {
   Bench();
   ~Bench();
@@ -90,13 +91,13 @@ void set_remote(ibv_send_wr& wr, const End& at, std::uint32_t offset = 0);
 int post(ibv_qp* qp, ibv_send_wr& wr);
 int post_receive(ibv_qp* qp, ibv_sge sge, std::uint64_t id = 1);
 
-// A call and the value of errno that it gives; 0: it does what it should.
+// A call and its errno value; 0: success.
 struct CallRow {
   const char* what;
   int wanted;
   int (*call)(Bench&);
 };
-// Of a function that returns a pointer, which is destroyed again if it is one.
+// For a function that returns a pointer; a returned object is destroyed again.
 template <class Object>
 int error_of(Object* made, int (*destroy)(Object*)) {
   if (!made) return errno;
@@ -131,8 +132,8 @@ void check_unread(Bench& bench);
 void check_between(Bench& bench);
 void check_handlers(Bench& bench);
 void check_table(Bench& bench);
-// Only if they are asked for: it takes seconds; the simulation is killed in its midst; cables
-// break; there is a second port.
+// Only on request: it takes seconds; the simulation is killed meanwhile; cables break; there is a
+// second port.
 void check_limits(Bench& bench);
 void check_lost(Bench& bench);
 void check_spinning(Bench& bench);

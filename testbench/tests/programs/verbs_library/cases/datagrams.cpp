@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ibv_create_ah_from_wc(3): the way back to whom a datagram came from. ibv_attach_mcast(3): each
+// ibv_create_ah_from_wc(3): the address of a datagram's sender. ibv_attach_mcast(3): each
 // queue pair of a group gets a copy. ibv_create_srq_ex(3), ibv_get_srq_num(3).
 #include <cstring>
 

@@ -156,7 +156,7 @@ void check_overrun(Bench& bench) {
   checks.equal("destroyed", ibv_destroy_qp(qp) | ibv_destroy_qp(peer) | ibv_destroy_cq(small), 0);
 }
 
-// Of either device of a program that has opened both; it goes on behind the event.
+// Of either device of a program that has opened both; it goes on after the event.
 void check_channel(Bench& bench, End& near, End& far) {
   Checks& checks = *bench.checks;
   ibv_comp_channel* const channel = ibv_create_comp_channel(near.context);
@@ -347,7 +347,7 @@ void check_notified(Bench& bench) {
   checks.equal("completions", end.completions(), 3);
 }
 
-// ibv_modify_cq(3): an event for two completions, or 100 us behind one.
+// ibv_modify_cq(3): an event for two completions, or 100 us after one.
 void check_moderation(Bench& bench) {
   Checks& checks = *bench.checks;
   Writer writer(bench);

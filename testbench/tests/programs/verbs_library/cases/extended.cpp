@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ibv_wr_post(3): work requests piece by piece. What there is not: EOPNOTSUPP.
+// ibv_wr_post(3): work requests piece by piece. Unsupported operations: EOPNOTSUPP.
 #include <cstring>
 
 #include "testbench/tests/programs/verbs_library/cases/bench.h"

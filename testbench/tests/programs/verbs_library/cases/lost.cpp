@@ -49,7 +49,7 @@ void check_lost(Bench& bench) {
   a.context = bench.b.context = nullptr;
 }
 
-// It makes no call any more, and is not told: it is ended.
+// It makes no further call that could report this: it is ended.
 void check_spinning(Bench& bench) {
   bench.checks->holds("a device is open", bench.a.context);
   std::printf("ready\n");

@@ -76,7 +76,7 @@ int received(End& end, const ibv_qp* qp, int& sent) {
 struct GroupRow {
   const char* what;
   bool sender_attached, sender_blocks;
-  bool at_own, at_sender;  // who gets a copy of one datagram
+  bool at_own, at_sender;  // receivers of a copy of one datagram
 };
 constexpr std::array kRows{
     GroupRow{"of a sender that is no member", false, false, true, false},

@@ -123,7 +123,7 @@ void check_inline(Bench& bench, ibv_qp_type type, unsigned bytes) {
                error_of(ibv_create_qp(bench.a.pd, &wanted), ibv_destroy_qp), EINVAL);
 }
 
-// Those in front of the first that is refused are carried out.
+// Requests before the first refused one are carried out.
 void check_lists(Bench& bench) {
   const Pair pair(bench, IBV_QPT_RC);
   Checks& checks = *bench.checks;
@@ -142,7 +142,7 @@ void check_lists(Bench& bench) {
   checks.holds("and no other", !bench.a.has_completion_left());
 }
 
-// The queue is full behind max_send_wr, and has room again when one has completed.
+// The queue is full after max_send_wr, and has room again when one has completed.
 void check_full(Bench& bench) {
   ibv_qp_init_attr wanted = bench.a.wanted_qp(IBV_QPT_RC);
   ibv_qp* const qp = ibv_create_qp(bench.a.pd, &wanted);

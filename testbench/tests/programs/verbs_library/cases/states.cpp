@@ -232,7 +232,7 @@ void check_slow(Bench& bench) {
   bench.checks->holds("at any rate", time_of_write(bench, IBV_RATE_MAX) < kSlow / 4);
 }
 
-// What it was told comes back.
+// A query returns what was set.
 void check_query(Bench& bench) {
   const Pair pair(bench, IBV_QPT_RC);
   const Path path = path_to(IBV_QPT_RC, bench.a, bench.b, pair.b->qp_num);

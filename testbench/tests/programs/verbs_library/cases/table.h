@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table of the verbs: what each returns and leaves in errno.
+// A table of the verbs with their return values and errno.
 #pragma once
 #include "testbench/tests/programs/verbs_library/cases/bench.h"
 
@@ -12,23 +12,23 @@ struct Things {
   Bench& bench;
   End &a, &b;
   ibv_pd* other_pd;
-  ibv_mr *other_mr, *plain_mr;  // of the other domain; without the right to bind
+  ibv_mr *other_mr, *plain_mr;  // of the other domain; without the bind right
   ibv_mw *type_1, *type_2, *foreign_window;
   ibv_srq *srq, *foreign_srq;
   ibv_comp_channel *channel, *foreign_channel;
-  ibv_cq* cq;  // on the channel
+  ibv_cq* cq;  // with the channel
   ibv_ah *ah, *foreign_ah;
-  ibv_qp *reset, *init, *rts, *ud, *uc, *peer;  // of RC but for two
+  ibv_qp *reset, *init, *rts, *ud, *uc, *peer;  // RC, except two
 };
 
-constexpr long kNothing = 0, kMade = 1;  // of a function that returns a pointer
+constexpr long kNothing = 0, kMade = 1;  // for a function that returns a pointer
 struct VerbRow {
   const char *verb, *what;
   long returned;
-  int error;  // what errno is then; 0: it is not looked at
+  int error;  // expected errno; 0: not checked
   long (*call)(Things&);
 };
-// Of a function that returns a pointer.
+// For a function that returns a pointer.
 template <class Object>
 long made(Object* object, int (*destroy)(Object*)) {
   if (!object) return kNothing;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instead of the file of this name: what may wait in the kernel waits for the explorer.
+// Replaces the file of this name: calls that may wait in the kernel wait for the explorer.
 #pragma once
 #include <dlfcn.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instead of the file of this name: before each access to a shared word the explorer says who goes
-// on, and who sleeps waits for a wake, not for time.
+// Replaces the file of this name: before each access to a shared word the explorer chooses who
+// continues; a sleeper waits for a wake-up, not for time.
 #pragma once
 #include <atomic>
 #include <type_traits>
@@ -61,7 +61,7 @@ class Shared {
     store(value);
     return value;
   }
-  // Without a step: for the explorer.
+  // Reads without a step of the schedule; only for the explorer.
   T peek() const { return word_.load(); }
   void set(T value) { word_.store(value); }
 
