@@ -172,7 +172,7 @@ def user(number):
 
 
 def ordinary_user(hca, scenario):
-    """Simulation and programs are an ordinary user's, or of two of them, who may both use the socket."""
+    """Simulation and programs belong to an ordinary user, or to two users with access to the socket."""
     nobody, another = ([], []) if os.getuid() else (user(65534), user(65533))
     if subprocess.run([*nobody, hca, "--help"], capture_output=True).returncode:
         print(f"skipped: no command can be run by {' '.join(nobody)}")
@@ -195,7 +195,7 @@ REPLACE = ["--library=replace"]
 
 
 def replaced(hca, scenario):
-    """One program of each kind, in each kind of time, on the library that stands in the place of the system's."""
+    """One program of each kind, in each kind of time, on the library that replaces the system's."""
     with Served(hca, scenario, []) as served:
         wants(finish(served.start("hca1", ["ibv_devinfo"], "wall", REPLACE), "ibv_devinfo"), r"hca_id:\s+hca1\n(.*\n)*.*PORT_ACTIVE")
     for program in "ibv_rc_pingpong -n 50 -c", "ibv_ud_pingpong -n 50 -s 1024 -e", "ib_write_bw -n 50 -F", "ib_send_lat -n 50 -F":

@@ -129,7 +129,7 @@ def programs(hca, scenario, _):
 
 
 def new_api(hca, scenario, _):
-    """Each program of perftest by ibv_wr_*, with as much inline as it asks such a device for."""
+    """Each program of perftest by ibv_wr_*, with as much inline data as it requests from such a device."""
     for name in (f"{operation}_{measures}" for operation in ("write", "send", "read", "atomic") for measures in ("bw", "lat")):
         said, _, _ = run_pair(hca, scenario, f"ib_{name} -n 100 -F", PART, "sim")
         wants(said, r"ibv_wr\* API +: ON\n(.*\n)*" + PERFTEST[1:])
@@ -174,7 +174,7 @@ def processor_seconds():
 
 @contextlib.contextmanager
 def crowded(is_crowded):
-    """On one processor, beside a program that computes: who is woken goes on milliseconds later."""
+    """On one processor, beside a program that computes: a woken thread continues milliseconds later."""
     before = os.sched_getaffinity(0)
     if not is_crowded:
         yield
@@ -268,7 +268,7 @@ def addresses(hca, scenario, runs):
 
 
 def asked(hca, scenario, _):
-    """The signal by which the server asks a thread interrupts no call of its program, and ends none, whenever it comes."""
+    """The signal that the server sends to a thread interrupts no call of its program, and ends none, at any moment."""
     program, libc = os.path.join(os.path.dirname(hca), "hca_verbs_clocks"), ctypes.CDLL(None)
     for name in "events", "pipes", "timers", "forked":
         with Served(hca, scenario, []) as served:
@@ -295,7 +295,7 @@ def rewritten(hca, scenario, runs):
 
 
 def allocators(hca, scenario, _):
-    """Before the libraries of the HCA and after them: what an allocator calls asks for no memory."""
+    """Before the libraries of the HCA and after them: functions that an allocator calls allocate no memory."""
     program = os.path.join(os.path.dirname(hca), "hca_verbs_clocks")
     for library in "libjemalloc.so.2", "libmimalloc.so.2", "libtcmalloc_minimal.so.4":
         for preloaded in f"{library}:$LD_PRELOAD", f"$LD_PRELOAD:{library}":

@@ -60,7 +60,7 @@ def needs(*programs):
 
 
 def pair(served, name, clock, options=(), devices=("hca0", "hca1"), settled=0):
-    """What the client says. One that comes before the server listens is refused, and tries again; `settled`: seconds in front of it."""
+    """The output of the client. A client that comes before the server listens is refused and tries again; `settled`: seconds before it."""
     first, second, wanted = {**PROGRAMS, **MORE}[name]
     limit = ["--timeout", "60", *options]
     server = served.start(devices[0], first.split(), clock, limit)

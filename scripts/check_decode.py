@@ -77,7 +77,7 @@ def main():
         run(0, "--strict", str(folder / "dump.txt"), says="1 frames: 0 not judged")
         run(0, "--strict", dump, says="text frame 1  62 bytes")
         (folder / "dump.txt").write_text(dump.replace("\n000020", "\n000030"))
-        run(2, str(folder / "dump.txt"), says="as hex text, line 3: offset 000030, but 32 bytes stand before it")
+        run(2, str(folder / "dump.txt"), says="as hex text, line 3: offset 000030, but 32 bytes are before it")
         (folder / "packed.gz").write_bytes(gzip.compress(dump.encode()))
         run(0, "--strict", str(folder / "packed.gz"), says="1 frames: 0 not judged")
         (folder / "half.gz").write_bytes(gzip.compress(dump.encode())[:-12])

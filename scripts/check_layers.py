@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The layers of the model, as a check.
 
-  check_layers.py includes ROOT    no #include of a layer further right, nor of a library that the layer may not know; each running
+  check_layers.py includes ROOT    no #include of a layer further right, nor of a library that the layer may not use; each running
                                    state of a device is changed by its owner among the blocks; no block includes another one or a
-                                   part of one, but those that call each other; the boxes of README.md are blocks with knobs
+                                   part of one, except blocks that call each other; the boxes of README.md are blocks with knobs
   check_layers.py graph ROOT       which folders of testbench/ include which, and the cycles among them
   check_layers.py symbols FILE...  no archive or program refers to a symbol of SystemC or links libsystemc
 """
@@ -13,7 +13,7 @@ import re
 import subprocess
 import sys
 
-# Left to right; a folder may include itself and what stands left of it. Beside model/systemc/ stand model/functional and rtl.
+# Left to right; a folder may include itself and every folder to its left. Beside model/systemc/ stand model/functional and rtl.
 PROTO, DEVICE, ENGINE, BLOCKS, FUNCTIONAL, HCA, RTL, TLM, TESTBENCH = (
     "model/proto", "model/device", "model/engine", "model/blocks", "model/functional", "model/systemc", "rtl", "tlm", "testbench")
 TOPS = ("model/", "rtl/", "tlm/", "testbench/")
@@ -44,8 +44,8 @@ BENCH_FOLDERS = [
     ("programs/verbs_library", SPECIFICATION), ("programs/cm_library", SPECIFICATION),
     ("cli", ALL), ("mutants", ALL), ("fuzz", ALL), ("bench", ALL), ("examples", ALL),
 ]
-# Their tests, and those of the device: each folder may include all sources of the test bench, and helpers of tests that stand left of it.
-# Tests of one layer of the device know no other.
+# Their tests, and those of the device: each folder may include all sources of the test bench, and helpers of tests to its left.
+# Tests of one layer of the device include no other.
 TEST_FOLDERS = [
     ("proto", SPECIFICATION), ("device", {PROTO, DEVICE}), ("engine", {PROTO, ENGINE}), ("blocks", {PROTO, ENGINE, DEVICE, BLOCKS}),
     ("functional", ALL), ("systemc", ALL), ("tlm", ALL),

@@ -247,7 +247,7 @@ def script(hca, _):
             counted = int(re.search(r"^hca1.port.tx_packets,(\d+)$", file.read(), re.MULTILINE)[1])
         if len(frames) != 2 * sent or counted != sent:
             raise Failed(f"{len(frames)} frames in the capture, hca1 sent {sent}, or {counted}")
-    for knob, said in (("pcap", "needs a directory"), ("vcd", "writes captures and counters alone")):
+    for knob, said in (("pcap", "needs a directory"), ("vcd", "writes only captures and counters")):
         refused = subprocess.run([hca, "serve", os.path.join(root, "testbench/scenarios/verbs.yaml"), "--socket", "/nonexistent/s", "--set", f"run.{knob}=true"],
                                  capture_output=True, text=True)
         if refused.returncode != 2 or said not in refused.stderr:

@@ -37,7 +37,7 @@ class Check:
 
 
 def variations(check, mutants, vectors):
-    """A WRITE on IPv4: of the other framings nothing is tried, and where a rule could be reached is told."""
+    """A WRITE on IPv4: other framings are not tried, and the places where a rule could be reached are reported."""
     one = vectors / "write/write_only_is_acknowledged.json"
     for rule, tried, left, could in (("T10-5/RC", 1, 4, 4), ("G27.2", 0, 5, 2)):
         done = subprocess.run([mutants, "--every", str(one), "--mistake", f"rule:{rule}", "--vary", "framing"], capture_output=True, text=True)
@@ -55,7 +55,7 @@ def write(path, vector, **changes):
 
 
 def reports(check, folder, wrong):
-    """A folder with one good vector and some that are refused: each stands in both reports, with its message."""
+    """A folder with one good vector and some refused ones: each is in both reports, with its message."""
     as_json, as_xml = folder.parent / "reports.json", folder.parent / "reports.xml"
     check.run(2, folder, "--json", as_json, "--junit", as_xml, says="1 passed, 0 failed")
     errors = {pathlib.Path(e["path"]).name: e["what"] for e in json.loads(as_json.read_text())["errors"]}
@@ -110,7 +110,7 @@ def lists(check, root, vector, source):
     with_row()
     check.run(0, vector)
     with_row(id=rows[4].split(",")[0])
-    check.run(2, vector, says=f"requirements.csv:{line}: id '{rows[4].split(',')[0]}' stands twice, first in line 6")
+    check.run(2, vector, says=f"requirements.csv:{line}: id '{rows[4].split(',')[0]}' occurs twice, first in line 6")
     for column in columns:
         if column not in check_requirements.MAY_BE_EMPTY:
             with_row(**{column: " "})
@@ -129,7 +129,7 @@ def lists(check, root, vector, source):
     for value in ("C9-1", "", "C9-99999;C9-99999", "C9-99999;G8.2", "C9-99999;"):
         with_row(ibta=value)
         check.run(2, vector, says=f"requirements.csv:{line}: ibta '{value}'")
-    # A row of several lines is named by its first, and those behind it by theirs.
+    # A row of several lines is named by its first, and the later rows by theirs.
     broken.write_text(f'{head}\n"x\ny",rule\n\nz,rule\n')
     check.run(2, vector, says="requirements.csv:2: 2 columns; allowed: 14")
     broken.write_text(head.replace("observable", "observed") + "\n")
@@ -143,7 +143,7 @@ def lists(check, root, vector, source):
     for text, says in {f"{statement},{mutant},": "survivors.csv:2: reason is empty", f"{statement},{mutant},  ": "survivors.csv:2: reason is empty",
                        f"C9-99999,{mutant},Why.": "survivors.csv:2: 'C9-99999' is no active statement",
                        f"{statement},rule:none,Why.": f"survivors.csv:2: 'rule:none' is no mistake of {statement}",
-                       f"{good}\n{good}": f"survivors.csv:3: {statement} and '{mutant}' stand twice, first in line 2"}.items():
+                       f"{good}\n{good}": f"survivors.csv:3: {statement} and '{mutant}' occur twice, first in line 2"}.items():
         survivors.write_text(f"statement,mutant,reason\n{text}\n")
         check.run(2, vector, "--mutants", says=says)
     survivors.unlink()

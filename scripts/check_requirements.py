@@ -62,7 +62,7 @@ def read_records(text):
             line += text.count("\n", at, end)
             at = end + 1
             if at < len(text) and text[at] not in ",\n":
-                fault = "text behind a closing quote"
+                fault = "text after a closing quote"
         else:
             end = min((i for i in (text.find(",", at), text.find("\n", at)) if i >= 0), default=len(text))
             field = text[at:end]
@@ -127,7 +127,7 @@ def read_rows(text):
             continue
         row = dict(zip(COLUMNS, fields))
         if row["id"] in rows:
-            found.append((line, f"id '{row['id']}' stands twice, first in line {rows[row['id']]['line']}"))
+            found.append((line, f"id '{row['id']}' occurs twice, first in line {rows[row['id']]['line']}"))
             continue
         found += [(line, f"{row['id']}: {what}") for what in breaches_of_row(row)]
         rows[row["id"]] = row | {"line": line}

@@ -86,7 +86,7 @@ def check_quantum(hca, directory):
 
 
 def check_files(hca, scenarios, directory):
-    """What `run:` asks for is written, and nothing else; a setting beside the file wins over it."""
+    """The files that `run:` requests are written, and no others; a setting beside the file overrides it."""
     scene, out = os.path.join(scenarios, "loss.yaml"), os.path.join(directory, "files")
     asked = [word for key in ("events", "vcd") for word in ("--set", f"run.{key}=true")]
     result = run(hca, "run", scene, "--set", "workload[0].messages=20", *asked, "--out", out)

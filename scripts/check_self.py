@@ -229,8 +229,8 @@ class Requirements(unittest.TestCase):
 
     def test_faults_of_the_format_are_found(self):
         for rows, what in (
-                ([self.row(), self.row()], "3: id 'C9-1' stands twice, first in line 2"),
-                ([self.row(statement='a "b" c')], "2: a quote inside a field"), ([self.row(statement='"a" b')], "2: text behind"),
+                ([self.row(), self.row()], "3: id 'C9-1' occurs twice, first in line 2"),
+                ([self.row(statement='a "b" c')], "2: a quote inside a field"), ([self.row(statement='"a" b')], "2: text after"),
                 ([self.row(statement='"a')], "2: a quote is not closed"), (["C9-1,chapter\n"], "2: 2 fields instead of 14")):
             self.assertIn(what, self.whats(*rows)[0])
         self.assertIn("1: the columns", "%d: %s" % check_requirements.read_rows("id,group\n")[1][0])

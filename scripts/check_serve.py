@@ -87,14 +87,14 @@ def calls(hca, scenario):
 
 
 def wrong(hca, scenario):
-    """What is wrong with an entry is told with its key and what is allowed, and nothing changes."""
+    """A wrong entry is reported with its key and the allowed values, and nothing changes."""
     with Served(hca, scenario, []) as served:
         for entry, said in (
             ("{action: dorp}", r"faults\[0\].action: .*allowed: none \| drop"),
             ("{action: delay}", r"faults\[0\].action: is delay, without a delay; allowed: with delay: 1 ps"),
             ("{action: drop, port: 2}", r"faults\[0\].port: .*allowed: port 1"),
             ("{action: drop, psn: 20000000}", r"faults\[0\].psn: .*out of range; allowed: 0 .. 16777216"),
-            ("{action: drop, occurrence: 1, per_million: 4}", r"faults\[0\].occurrence: stands beside per_million"),
+            ("{action: drop, occurrence: 1, per_million: 4}", r"faults\[0\].occurrence: conflicts with per_million"),
             ("fail: {verb: post_sent}", r"fail.verb: .*did you mean \"post_send\""),
             ("fail: {verb: create_qp, status: RETRY_EXC_ERR}", r"fail.status: .*create_qp, which has no completions; allowed: EPERM"),
             ("fail: {verb: post_send, nth: 0}", r"fail.nth: .*allowed: 1 .."),
@@ -110,7 +110,7 @@ def wrong(hca, scenario):
 
 
 def knobs(hca, scenario):
-    """What a server cannot do is refused, with where it stands."""
+    """Keys that a server does not support are refused, with their place."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "s.yaml")
         for line, key in (
@@ -259,8 +259,8 @@ def starting(hca, scenario):
             idle.terminate()
             idle.communicate()
             equal("it waited so long", 5 < took < 40, True)
-        wants(served.said, "^a program of `hca run` has not opened a device for 10 s: simulated time goes on$")
-        with Served(hca, scenario, ["--programs", "2"]) as served:  # who is not started yet
+        wants(served.said, "^a program of `hca run` has not opened a device for 10 s: simulated time continues$")
+        with Served(hca, scenario, ["--programs", "2"]) as served:  # for a program not started yet
             file = os.path.join(folder, "two")
             first = served.start("hca0", told(hca, "await", 200, file), "sim")
             first.stdout.readline()

@@ -102,7 +102,7 @@ def check_one_by_one(hca, sweep, out, wanted):
         check(result.returncode in (0, 1), f"--point {point}: {result.stderr}")
     check(run(hca, "sweep", sweep, "--out", out, "--collect").returncode == 1, "--collect with failed points")
     check((out / "sweep.csv").read_bytes() == wanted, "points one by one: another table")
-    check(run(hca, "sweep", sweep, "--out", out, "--point", str(POINTS)).returncode == 2, "--point behind the last")
+    check(run(hca, "sweep", sweep, "--out", out, "--point", str(POINTS)).returncode == 2, "--point after the last")
 
 
 def check_crash(hca, folder):

@@ -3,7 +3,7 @@
 """fuzz_seeds.py ROOT OUT: seeds of each fuzz target, in OUT/TARGET, from the captures, vectors and scenarios of ROOT.
 
 A seed of `parse` is a byte for the link layer (1 Ethernet, 0 native InfiniBand) and a frame. Of each size of frame one is
-taken, as captured and as a native packet: an LRH in place of Ethernet, IP and UDP, two bytes of VCRC behind.
+taken, as captured and as a native packet: an LRH in place of Ethernet, IP and UDP, two bytes of VCRC at the end.
 """
 import pathlib
 import struct

@@ -237,7 +237,7 @@ def main():
         return 0
     targets, commands, unknown, rtl = plan(paths)
     for path in unknown:
-        print(f"loop: {path}: no row of scripts/loop.py knows this file")
+        print(f"loop: {path}: no row of scripts/loop.py has this file")
     for path in paths:
         if path not in unknown and plan([path])[:2] == ([], []):
             print(f"loop: {path}: nothing here tries it; scripts/test.sh does")

@@ -103,7 +103,7 @@ def is_word(character):
 def only_place(tokens, text, start, end, what):
     found = list(pattern_of(tokens).finditer(text, start, end)) if tokens.strip() else []
     if len(found) != 1:
-        raise Refused(f"{what} '{tokens}' stand {len(found)} times; allowed: once")
+        raise Refused(f"{what} '{tokens}' occur {len(found)} times; allowed: once")
     return found[0].start(), found[0].end()
 
 
@@ -141,7 +141,7 @@ def rows_of(root, files):
             for row in rows:
                 check_keys(path, kind, row)
                 if row.get("name") in names:
-                    raise Refused(f"{path}: {row['name']}: stands twice")
+                    raise Refused(f"{path}: {row['name']}: occurs twice")
                 names |= {row["name"]} if "name" in row else set()
                 yield path, kind, row
 

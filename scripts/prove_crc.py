@@ -3,10 +3,10 @@
 """Proves that rtl/icrc/icrc.sv takes the CRC registers over a beat as the bit-serial definition does, for full and partial beats.
 
 Yosys makes a netlist of the whole block. Its registers are cut: what each of the four on the way of a beat takes over is
-followed back to the one in front of it, while the side band (bytes of the beat, its place in the packet) is constant. With
+followed back to the one before it, while the side band (bytes of the beat, its place in the packet) is constant. With
 these constants all gates on the way must come down to XORs, or it is refused; then the step is linear (affine), and two
 such functions are equal when they agree on zero and on all basis vectors. All basis vectors go through the netlist at once:
-bit j of a net's number is its value for basis vector j, the last bit a constant 1. Bytes behind the last one of a beat are
+bit j of a net's number is its value for basis vector j, the last bit a constant 1. Bytes after the last one of a beat are
 basis vectors too: nothing may depend on them. Usage: prove_crc.py ROOT [WIDTH ...]; without a width both, 256 and 512."""
 import json
 import pathlib
@@ -28,7 +28,7 @@ def netlist(root, folder, width):
 
 
 def side_band(root):
-    """Where the fields of beat_t stand: {name: (lowest bit, bits)}."""
+    """The places of the fields of beat_t: {name: (lowest bit, bits)}."""
     package = (root / "rtl/common/hca_pkg.sv").read_text()
     body = re.search(r"typedef struct packed \{([^}]*)\} beat_t;", package)[1]
     widths = {name: int(high) + 1 for high, name in re.findall(r"typedef enum logic \[(\d+):0\] \{[^}]*\} (\w+);", package)}
@@ -131,7 +131,7 @@ def bit_serial(register, data, polynomial):
 
 
 def far(block):
-    """s1_index_q of a beat behind all headers, where nothing is masked: what it comes to when it counts on."""
+    """s1_index_q of a beat after all headers, where nothing is masked: its value when it continues to count."""
     index = [0, 0, 0]
     for _ in range(8):
         index = block.taken_over("s1_index_q", {"s1_index_q": index, "packets_in_i": [0] * len(block.bits("packets_in_i")),
@@ -140,7 +140,7 @@ def far(block):
 
 
 def prove(block, fields, width, size, first):
-    """A beat of `size` bytes; `first`: of a packet, so that the registers begin with nothing behind them."""
+    """A beat of `size` bytes; `first`: of a packet, so that the registers start empty."""
     one = block.one
     data = [1 << j for j in range(width)]
     registers = {"icrc": [1 << width + j for j in range(32)], "vcrc": [1 << width + 32 + j for j in range(16)]}

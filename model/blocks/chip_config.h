@@ -27,14 +27,14 @@
 
 namespace hca::blocks {
 struct CoreConfig {
-  u64 clock = 400'000'000;  // Hz, as it is asked for
+  u64 clock = 400'000'000;  // Hz, as requested
   u32 max_qps = 1 << 16, max_cqs = 1 << 16, max_eqs = 64, max_regions = 1 << 20, max_srqs = 1 << 16;
   u32 max_pds = 1 << 16, max_vectors = 64;
   u32 ports = 1;
   bool allow_slow_core = false;
-  // SystemC's time has a resolution of 1 ps, and a cycle is a whole number of them: the nearest.
+  // A cycle is a whole number of picoseconds, the resolution of SystemC's time: the nearest one.
   u64 period() const { return (engine::kPicosecondsPerSecond + clock / 2) / clock; }
-  // What the clock is then, to 1 Hz: all rates and durations in cycles are of it.
+  // The actual clock, rounded to 1 Hz. All rates and durations in cycles use it.
   u64 hertz() const { return (engine::kPicosecondsPerSecond + period() / 2) / period(); }
 };
 
@@ -62,7 +62,7 @@ struct ChipConfig {
   LinkControlConfig link_control;
 };
 
-// Calls fn(config of one block) for each block, in the order of the pipeline; of all ports.
+// Calls fn(config of one block) for each block of the chip and of all ports, in pipeline order.
 template <class Config, class Fn>
 void for_each_block_config(Config& c, Fn&& fn) {
   fn(c.core);
@@ -91,7 +91,7 @@ void for_each_block_config(Config& c, Fn&& fn) {
   fn(c.congestion);
   fn(c.link_control);
 }
-// Of the blocks that each port has for itself.
+// Only the blocks that each port has for itself.
 template <class Config>
 inline constexpr bool kIsOfPort =
     std::is_same_v<Config, IcrcUnitConfig> || std::is_same_v<Config, PortConfig> ||
@@ -112,11 +112,11 @@ template <>
 struct hca::engine::Knobs<hca::blocks::CoreConfig> {
   using C = hca::blocks::CoreConfig;
   static constexpr std::string_view block = "core";
-  static constexpr std::string_view sentence = "what all blocks share";
+  static constexpr std::string_view sentence = "knobs of all blocks";
   static constexpr auto rows = make_rows(
       knob("clock", &C::clock, Unit::Hertz, 1'000'000, 10'000'000'000,
-           "clock of the chip, the nearest with a period of whole picoseconds: 322.265625 MHz is "
-           "3103 ps, 10 millionths more"),
+           "requested clock; the chip has the nearest one with a period of whole picoseconds: "
+           "322.265625 MHz becomes 3103 ps, 10 millionths more"),
       knob("max_qps", &C::max_qps, Unit::Count, 1, 1 << proto::kAeqeObjectBits,
            "QP numbers are below this"),
       knob("max_cqs", &C::max_cqs, Unit::Count, 2, 1 << proto::kAeqeObjectBits,
@@ -129,36 +129,37 @@ struct hca::engine::Knobs<hca::blocks::CoreConfig> {
       knob("max_vectors", &C::max_vectors, Unit::Count, 1, 2048, "vectors of the MSI-X table"),
       knob("ports", &C::ports, Unit::Count, 1, blocks::kMaxPorts, "ports, each with a wire"),
       knob("allow_slow_core", &C::allow_slow_core,
-           "a link may be faster than icrc_unit.beat_bytes in each cycle of the clock"));
+           "allow a link faster than the datapath (icrc_unit.beat_bytes each cycle)"));
 };
 
 template <>
 struct hca::engine::Knobs<hca::proto::TransportOptions> {
   using C = hca::proto::TransportOptions;
   static constexpr std::string_view block = "transport";
-  static constexpr std::string_view sentence = "what the specification leaves open";
+  static constexpr std::string_view sentence = "choices that the specification leaves open";
   static constexpr auto choices = make_rows(
-      knob("credits", &C::credits, "AETHs tell the free receive WQEs, else code 31 (G6.1)"),
+      knob("credits", &C::credits,
+           "AETHs advertise the free receive WQEs; otherwise code 31, not counted (G6.1)"),
       knob("gap_after_rnr", &C::gap_after_rnr, proto::kGapAfterRnrNames,
-           "a packet behind one that drew an RNR NAK: dropped, or a sequence NAK (G2.5)"),
+           "a packet after one that drew an RNR NAK is dropped, or draws a sequence NAK (G2.5)"),
       knob("dup_read_check", &C::dup_read_check, proto::kDupReadCheckNames,
-           "a duplicate READ must be part of one that is held, or is executed again (G3.6)"),
+           "a duplicate READ must be part of a held one, or any is executed again (G3.6)"),
       knob("dup_read_bad_key", &C::dup_read_bad_key, proto::kDupReadBadKeyNames,
-           "a duplicate READ whose key is not good any more (G3.6)"),
+           "answer to a duplicate READ whose key is no longer valid (G3.6)"),
       knob("credit_probe", &C::credit_probe, proto::kCreditProbeNames,
-           "what may leave of the SEND just beyond the credits (G6.3)"),
+           "the part of the SEND just beyond the credits that may leave (G6.3)"),
       knob("initial_credits", &C::initial_credits, proto::kInitialCreditsNames,
-           "messages that take a receive WQE before the first ACK (G6.4)"),
+           "messages that take a receive WQE and may leave before the first ACK (G6.4)"),
       knob("reserved_nak", &C::reserved_nak, proto::kReservedNakNames,
            "NAK codes 6 to 31: ignored, or the WQE fails with REM_OP_ERR (T5)"),
       knob("sqd_drains", &C::sqd_drains, proto::kSqdDrainsNames,
-           "in SQD: messages that are begun are done, or all work requests posted by then (T13)"),
+           "SQD finishes the messages already begun, or all work requests already posted (T13)"),
       knob("srq_limit_test", &C::srq_limit_test, proto::kSrqLimitTestNames,
-           "an SRQ's limit is tested as a WQE is taken, or also as it is set (G23.1)"),
+           "an SRQ's limit is checked when a WQE is taken, or also when the limit is set (G23.1)"),
       knob("congestion_control", &C::congestion_control,
-           "the answer to a request with FECN 1 has BECN 1 (G26.1); else FECN is ignored"),
+           "the answer to a request with FECN 1 has BECN 1 (G26.1); otherwise FECN is ignored"),
       knob("multicast_loop_back", &C::multicast_loop_back,
-           "a datagram to a group also reaches the members at its own port (G25.3)"));
+           "a multicast datagram also reaches the members at the sending port (G25.3)"));
   static constexpr auto rows =
       join_rows(choices, proto::rows_of_capabilities([](const proto::CapabilityRow& row) {
                   return knob<C>(row.option, row.has, row.sentence);

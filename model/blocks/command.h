@@ -19,19 +19,19 @@ struct CommandCounters {
   u64 commands = 0, refused = 0, faults = 0, invalidations = 0, local_works = 0, waits_drain = 0;
 };
 
-// Mailbox commands, transitions to Error, work requests and SENDs that change the key table, cables
-// that break. It ticks after all other blocks of a cycle: what it changes lies between two cycles,
-// and so between two packets for every block.
+// Executes mailbox commands, transitions to Error, work requests and SENDs that change the key
+// table, and cable changes. It ticks after all other blocks of a cycle: its changes lie between two
+// cycles, and so between two packets for every block.
 //
 // Contract: a command whose block is read in cycle n takes effect in n + latency and is then
-// written back; one at a time, the next one's doorbell is taken `interval` cycles after that. A
-// fault takes effect in the cycle in which it is seen, and so does a work request; a command or
-// work request with a page list takes effect `latency` after that is read. What takes a key, a
-// queue or a queue pair away is written back, or reported to the block that asked for it, when the
-// accesses judged before it took effect have drained: in the same cycle if there are none, else in
-// the cycle after the last access. Of a CQ it changes
-// `completion` hears one cycle later. One cable a cycle breaks or is mended; the events of its port
-// follow, one each cycle, and the port changes no more before they are told.
+// written back. Commands execute one at a time; the next doorbell is taken `interval` cycles after
+// that. A fault or a work request takes effect in the cycle in which it is seen; a command or work
+// request with a page list `latency` after the list is read. The removal of a key, a queue or a
+// queue pair is written back, or reported to the requesting block, when the accesses judged before
+// it have drained: in the same cycle if there are none, else in the cycle after the last access.
+// `completion` sees a changed CQ one cycle later. One cable a cycle breaks or is repaired; the
+// events of its port follow, one each cycle, and the port does not change again before they are
+// reported.
 class Command : public engine::Block {
  public:
   struct Outputs {
@@ -48,11 +48,12 @@ class Command : public engine::Block {
         accesses_(accesses) {}
 
   CommandBellLink bells_in{4};
-  // Of requester, responder and completion; of the ports.
+  // From requester, responder and completion; from the ports.
   std::array<FaultLink, 3> faults_in{FaultLink{4}, FaultLink{4}, FaultLink{4}};
   PortLinks<FaultLink> port_faults_in{4};
-  engine::Link<u32, 2> blocks_in{2};  // by dma: a command block or page list is here; 0: unreadable
-  LocalWorkLink works_in{4};          // by requester
+  // From dma: the number of bytes of a command block or page list that has arrived; 0: unreadable.
+  engine::Link<u32, 2> blocks_in{2};
+  LocalWorkLink works_in{4};               // from requester
   engine::Mailbox<CableChange> cables_in;  // from outside
   Outputs outputs;
   CommandCounters counters;
@@ -77,13 +78,13 @@ class Command : public engine::Block {
   void take_work();
   void execute_work(const device::LocalWork& work, std::span<const u64> list);
   void take_invalidate(const Fault& fault);
-  // What is reported when accesses have drained.
+  // The report to make when accesses have drained.
   enum class Report : u8 { Command, Work, Invalidate };
   struct Drain {
     Report report{};
-    u32 qpn = 0, life = 0;     // of Work and Invalidate
-    u32 work = 0;              // of Work: its index in its send queue
-    std::optional<u32> key{};  // whose READs and ATOMICs end as well
+    u32 qpn = 0, life = 0;     // for Work and Invalidate
+    u32 work = 0;              // for Work: its index in its send queue
+    std::optional<u32> key{};  // READs and ATOMICs with this key must end as well
     Accesses::Era era = 0;
     Cycle since = 0;
   };
@@ -102,12 +103,12 @@ class Command : public engine::Block {
   std::array<u8, proto::kCommandBytes> block_{};
   std::array<u8, proto::kMaxPages * proto::kPageAddressBytes> page_bytes_{};
   std::array<u64, proto::kMaxPages> pages_{};
-  u32 page_count_ = 0;                     // of the list that is being read or is here
-  std::optional<device::LocalWork> work_;  // whose page list is being read
+  u32 page_count_ = 0;                     // of the page list that is being read or has arrived
+  std::optional<device::LocalWork> work_;  // the work request whose page list is being read
   u64 address_ = 0;
   bool busy_ = false;
   Cycle written_ = 0;
-  PerPort<proto::PortEvents> port_events_{};  // still to be told
+  PerPort<proto::PortEvents> port_events_{};  // not yet reported
 };
 }  // namespace hca::blocks
 
@@ -122,5 +123,5 @@ struct hca::engine::Counters<hca::blocks::CommandCounters> {
       counter("invalidations", &C::invalidations, "keys", "keys invalidated by the peer"),
       counter("local_works", &C::local_works, "WQEs", "work requests that changed the key table"),
       counter("waits_drain", &C::waits_drain, kWaited,
-              "accesses judged before a key, a queue or a queue pair was taken away"));
+              "the end of accesses judged before a key, a queue or a queue pair was removed"));
 };

@@ -7,12 +7,12 @@
 #include "model/engine/domain.h"
 
 namespace hca::engine {
-// A counted resource with one taker (credits, tags, buffers). What is given back counts from a
-// later cycle on; a refused taker is woken then.
+// A counted resource with one taker (credits, tags, buffers). Returned units become usable in a
+// later cycle; a refused taker is woken then.
 class Budget {
  public:
   explicit Budget(unsigned count) : count_(count), free_(count), later_(mask_ + 1u) {}
-  // Only before connect(): the domain remembers where the budget is.
+  // Copy only before connect(): afterwards the domain holds the budget's address.
   Budget(const Budget& other) : count_(other.count_), free_(other.free_), later_(other.later_) {
     if (other.taker_.domain) broken("copied after connect", other.taker_.name(), 0, other.name_);
   }
@@ -29,17 +29,17 @@ class Budget {
     if (free_) return true;
     if (!pending_)
       wait();
-    else if (later_[head_] > stalled_until_)  // else the taker was told before
+    else if (later_[head_] > stalled_until_)  // otherwise the taker was notified before
       count_stall(taker_.now(), later_[head_]), taker_.wake(later_[head_]);
     return false;
   }
   void take() {
     if (!free_ && !available()) [[unlikely]]
-      fail("took what was not free");
+      fail("took a unit that was not free");
     --free_;
     taker_.acted();
   }
-  // Usable from cycle `at`, a later one.
+  // Returns a unit that is usable from cycle `at` on, a later one.
   void give(Cycle at) {
     if (at <= taker_.now()) [[unlikely]]
       fail("given back for a cycle that has begun");
@@ -59,7 +59,8 @@ class Budget {
  private:
   unsigned after(unsigned i) const { return (i + 1) & mask_; }
   unsigned before(unsigned i) const { return (i - 1) & mask_; }
-  // In front of what counts from a later cycle on. Whoever was told of that may go on sooner.
+  // Makes a place before units that become usable later. A taker that waits for those may continue
+  // earlier.
   [[gnu::cold, gnu::noinline]] unsigned make_place(Cycle at) {
     unsigned place = tail_;
     for (; place != head_ && later_[before(place)] > at; place = before(place))
@@ -70,7 +71,7 @@ class Budget {
   void wait() {
     if (waits_since_ == kNever) waits_since_ = taker_.now();
   }
-  // The taker was refused in cycle `since`, and finds one in `at`.
+  // The taker was refused in cycle `since` and gets a unit in `at`.
   void count_stall(Cycle since, Cycle at) {
     since = std::max(since, stalled_until_);
     if (at > since) stalled_ += at - since, stalled_until_ = at;
@@ -80,7 +81,7 @@ class Budget {
   }
   static Level level(const void* object) {
     const Budget& b = *static_cast<const Budget*>(object);
-    unsigned free = b.free_;  // with what counts from a cycle on that has come
+    unsigned free = b.free_;  // including units that have become usable
     for (unsigned i = 0, at = b.head_; i < b.pending_; ++i, at = b.after(at))
       free += b.later_[at] <= b.taker_.now();
     return {b.name_, b.taker_.block, b.count() - free, b.count()};
@@ -100,8 +101,8 @@ class Budget {
   Waker taker_;
   unsigned count_, free_, head_ = 0, tail_ = 0, pending_ = 0;
   unsigned mask_ = std::bit_ceil(std::max(count_, 1u)) - 1;
-  Cycle waits_since_ = kNever;  // the taker waits for a give(); kNever: it does not
-  std::vector<Cycle> later_;    // as many as there are or more, a power of two
+  Cycle waits_since_ = kNever;  // since when the taker waits for a give(); kNever: it does not
+  std::vector<Cycle> later_;    // at least as many as there are units, a power of two
   u64 stalled_ = 0;             // cycles
   Cycle stalled_until_ = 0;
   const char* name_ = "budget";

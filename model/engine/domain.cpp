@@ -42,7 +42,7 @@ std::string sentence(const Domain& domain, const Wait& w) {
 
 bool is_asking(const Wait& w) { return w.what == Wait::For::Room || w.what == Wait::For::Budget; }
 
-// Follows "waits for room behind" from each block: blocks that wait for each other in a ring.
+// Follows "waits for room" from block to block, to find blocks that wait for each other in a ring.
 std::string ring(const Domain& domain, const std::vector<Wait>& waits) {
   for (const Wait& first : waits) {
     if (first.what != Wait::For::Room) continue;
@@ -150,7 +150,7 @@ std::string Domain::stuck_report() const {
   if (const std::string blocks = ring(*this, all); !blocks.empty())
     text << "  a ring of blocks that wait for each other: " << blocks << '\n';
   for (u64 idle = asleep() ? asked & ~asking : 0; idle; idle &= idle - 1)
-    text << "  look at " << name_of(idle) << ": it has work and has asked for nothing\n";
+    text << "  look at " << name_of(idle) << ": it has work and has requested no wake-up\n";
   return text.str();
 }
 }  // namespace hca::engine

@@ -13,8 +13,8 @@
 namespace hca::engine {
 enum class Mode { Sleep, EveryCycle };
 
-// Up to 64 blocks on one clock. A cycle ticks the due blocks in any order: links show what is new
-// one cycle later, so no block can tell the order, and no commit phase is needed.
+// Up to 64 blocks on one clock. In each cycle the due blocks tick in any order: links show new
+// items one cycle later, so no block can observe the order, and no commit phase is needed.
 // docs/design/engine.md has the contract.
 class Domain {
  public:
@@ -33,15 +33,15 @@ class Domain {
   }
   Domain(const Domain&) = delete;
 
-  // Registers a block with a public tick(); returns its bit. The name outlives the domain.
+  // Registers a block with a public tick(); returns its bit. The name must outlive the domain.
   template <class B>
   u64 add(B& block, const char* name) {
-    if (last_) broken("registered behind a block that ticks last", name, 0);
+    if (last_) broken("registered after a block that ticks last", name, 0);
     return enter(block, name);
   }
-  // The same for a block that ticks after all others of a cycle, in whatever order they come: what
-  // it changes lies between two cycles. Several tick in the order of their registration; no other
-  // block is registered behind them.
+  // The same for a block that ticks after all others of a cycle, independent of their order: its
+  // changes lie between two cycles. Several such blocks tick in order of registration; no other
+  // block may be registered after them.
   template <class B>
   u64 add_last(B& block, const char* name) {
     const u64 bit = enter(block, name);
@@ -51,10 +51,10 @@ class Domain {
 
   Cycle now() const { return now_; }
   Cycle next() const { return options_.mode == Mode::EveryCycle ? now_ + 1 : wheel_.next(now_); }
-  // No block is due in any later cycle; when work is left, this is a hang, whatever the mode.
+  // True if no block is due in any later cycle. If work is left, this is a hang, in every mode.
   bool asleep() const { return wheel_.next(now_) == kNever; }
 
-  // Called by the blocks of this domain while it runs: tick `blocks`, one at least, in a later
+  // Called by the blocks of this domain while it runs: ticks `blocks`, at least one, in a later
   // cycle.
   void wake_next(u64 blocks) { wheel_.set_near(blocks, now_ + 1); }
   [[gnu::always_inline]] void wake(u64 blocks, Cycle at) {
@@ -62,23 +62,23 @@ class Domain {
       return wake_far(blocks, at);
     wheel_.set_near(blocks, at);
   }
-  // The same from outside, where a sleeping host may have to hear of it.
+  // The same from outside; a sleeping host may have to be notified.
   void wake_from_outside(u64 blocks, Cycle at) {
     wake(blocks, at);
     if (at < armed_) rearm_(host_, at);
   }
 
-  // A block pushed, popped or took; only the sleep check reads it.
+  // A block pushed, popped or took; only used by the sleep check.
   void acted(u64 block) { acted_ |= block; }
 
   // Runs all due cycles before `end`, which is later than now(); returns next().
   Cycle run_until(Cycle end) { return run_from(next(), end); }
-  // The same for who knows next() already: `at` is no other cycle.
+  // The same for a caller that already has next(): `at` must be that cycle.
   Cycle run_from(Cycle at, Cycle end) {
     if (checked_) [[unlikely]]
       return run_checked(end);
     while (at < end) {
-      // Up to there all that is due is near, whatever the blocks ask for meanwhile.
+      // Up to this cycle all due wake-ups are near, including those requested meanwhile.
       const Cycle near_end = std::min(end, wheel_.bring_near(at));
       do {
         now_ = at;
@@ -96,9 +96,9 @@ class Domain {
     return at;
   }
 
-  // A host (SystemC) that sleeps until cycle `at` wants to hear of earlier wake-ups.
+  // A host (SystemC) that sleeps until cycle `at` is notified of earlier wake-ups.
   void host_sleeps(void* host, Rearm rearm, Cycle at) { host_ = host, rearm_ = rearm, armed_ = at; }
-  // Until when it slept: next(), if it has heard of all wake-ups.
+  // The cycle until which the host slept: next(), if it was notified of all wake-ups.
   Cycle host_runs() { return std::exchange(armed_, 0); }
   u64 ticks() const { return ticks_; }
   // The last cycle in which a block was due, in any mode.
@@ -108,22 +108,22 @@ class Domain {
   const char* name_of(u64 blocks) const {
     return blocks ? names_[unsigned(std::countr_zero(blocks))] : "outside";
   }
-  // Links, budgets and mailboxes register here when they are connected; they stay where they are.
+  // Links, budgets and mailboxes register here when connected; their addresses must not change.
   void watch(Watched watched) { watched_.push_back(watched); }
   const std::vector<Watched>& watched() const { return watched_; }
-  // The same for who counts the cycles of its waits.
+  // The same for objects that count the cycles of their waits.
   void watch(const Stalls& stalls) { stalls_.push_back(stalls); }
   const std::vector<Stalls>& stalls() const { return stalls_; }
-  // Called before and behind all blocks of each cycle that is run; costs nothing while there is
-  // none. A null `behind` ends it for `who`.
+  // Called before and after all blocks of each executed cycle; costs nothing if none is set. A null
+  // `behind` removes the observer `who`.
   using Observer = void (*)(void* who, Cycle at);
   void observe(void* who, Observer before, Observer behind) {
     std::erase_if(observers_, [who](const Observation& o) { return o.who == who; });
     if (behind) observers_.push_back({who, before, behind});
     note_checks();
   }
-  // Who waits for what since which cycle, oldest first, and where to look: for a person. Empty if
-  // nobody waits.
+  // Lists who waits for what since which cycle, oldest first, and where to look, for a person.
+  // Empty if nobody waits.
   std::string stuck_report() const;
   std::vector<Wait> waits() const;
 
@@ -133,10 +133,10 @@ class Domain {
     Observer before, behind;
   };
 
-  // One function for each type of block and place in the domain: the processor guesses which one is
-  // next, and finds the block without waiting for the mask of the cycle to tell. (One for each
-  // place alone, which looks up the type, is 1 to 3 % slower.) A tick() that stands in its class is
-  // short or told not to be inlined: it would be compiled for each place.
+  // One function for each block type and place in the domain: the processor predicts which one is
+  // next, and finds the block without waiting for the cycle's mask. (One function per place alone,
+  // which looks up the type, is 1 to 3 % slower.) A tick() defined in its class must be short or
+  // not inlined, because it is compiled for each place.
   using Tick = void (*)(const Domain& domain);
   template <class B, unsigned kPlace>
   [[gnu::hot]] static void tick_at(const Domain& domain) {
@@ -171,7 +171,7 @@ class Domain {
     void* block = nullptr;
     Tick tick = nullptr;
   };
-  // First, in few lines of the cache, what each cycle needs.
+  // First the members that each cycle needs, in few cache lines.
   alignas(64) Cycle now_ = 0;
   Cycle armed_ = 0;
   u64 acted_ = 0, ticks_ = 0;
@@ -204,8 +204,8 @@ struct Waker {
   const char* name() const { return domain ? domain->name_of(block) : "unconnected"; }
 };
 
-// What all blocks share: a clock and a way to be ticked later. No virtual functions: a domain calls
-// tick() directly.
+// Common base of all blocks: a clock and a way to be ticked later. No virtual functions: a domain
+// calls tick() directly.
 class Block {
  public:
   Waker self;

@@ -10,10 +10,10 @@
 #include "model/systemc/sc_hosts.h"
 
 namespace hca {
-// Runs a domain inside SystemC. The kernel's time is cut into windows of `ahead` cycles; when the
-// kernel is at the beginning of one, the domain runs to its end. More than one cycle is exact as
-// long as nothing from outside can arrive earlier than `ahead` cycles after it was sent (wire or
-// socket latency). Domains with the same clock and `ahead` are due together.
+// Runs a domain inside SystemC. The kernel's time is divided into windows of `ahead` cycles; at the
+// beginning of a window the domain runs to its end. More than one cycle is exact if nothing from
+// outside arrives earlier than `ahead` cycles after it was sent (wire or socket latency). Domains
+// with the same clock and `ahead` are due together.
 class DomainHost final : private DomainHosts::Host {
  public:
   DomainHost(engine::Domain& domain, sc_core::sc_time period, Cycle cycles_ahead)
@@ -36,14 +36,14 @@ class DomainHost final : private DomainHosts::Host {
   }
   Cycle ahead_cycles() const { return ahead_.value(); }
   const sc_core::sc_time& period() const { return period_; }
-  // The cycle that the kernel's time lies in.
+  // The cycle that contains the kernel's time.
   Cycle cycle() const { return units_.quotient(hosts_->now()); }
-  // The first cycle edge not before `delay` from the kernel's time.
+  // The first cycle edge not before `delay` after the kernel's time.
   Cycle cycle_behind(const sc_core::sc_time& delay) const {
     return units_.quotient(hosts_->now() + delay.value() + units_.value() - 1);
   }
-  // From the kernel's time to a cycle of the domain; the first for calls that the domain makes
-  // while it runs, the second for any.
+  // The distance from the kernel's time to a cycle of the domain. delay_in_run(): only for calls
+  // that the domain makes while it runs; delay_to(): for any call.
   sc_core::sc_time delay_in_run(Cycle at) {
     if (at - base_ >= kSteps) [[unlikely]]
       take_base(at);
@@ -67,8 +67,8 @@ class DomainHost final : private DomainHosts::Host {
   }
   void set_last(u64 last) override {
     if (next_at != start_of(domain_.next()))
-      engine::broken("woken from outside, and the host not told (wake_from_outside)", "of a domain",
-                     domain_.next());
+      engine::broken("woken from outside without notifying the host (wake_from_outside)",
+                     "of a domain", domain_.next());
     last_end_cycle_ = window_of(units_.quotient(last)) + ahead_.value();
     last_end =
         last_end_cycle_ > units_.quotient(kNever) ? kNever : last_end_cycle_ * units_.value();
@@ -82,14 +82,13 @@ class DomainHost final : private DomainHosts::Host {
   sc_core::sc_time behind_base(Cycle at) const {
     return strides_[(at - base_) / kStep] + steps_[(at - base_) % kStep];
   }
-  // Cycles around `at` are told from now on by times that are known: sc_time::from_value() is a
-  // call that looks at the kernel.
+  // Caches sc_time values around `at`: sc_time::from_value() costs a kernel call.
   [[gnu::cold, gnu::noinline]] void take_base(Cycle at) {
     base_ = std::max(first_edge(), at < kSteps / 2 ? 0 : at - kSteps / 2);
     to_base_ = sc_core::sc_time::from_value(base_ * units_.value() - started_);
   }
   u64 start_of(Cycle at) const { return at == kNever ? kNever : at * units_.value(); }
-  // The cycle in which the activation that runs cycle `at` begins.
+  // The beginning of the window in which cycle `at` runs.
   Cycle window_of(Cycle at) const { return ahead_.rounded_down(at); }
   void sleep_until(Cycle at) {
     domain_.host_sleeps(
@@ -101,19 +100,19 @@ class DomainHost final : private DomainHosts::Host {
     hosts_->is_due(*this);
   }
 
-  // Side by side what each activation needs.
+  // Members that each activation needs lie side by side.
   engine::Domain& domain_;
-  engine::Divisor units_;     // of the kernel's time in a cycle
+  engine::Divisor units_;     // kernel time units in a cycle
   Cycle last_end_cycle_ = 0;  // last_end
-  u64 started_ = 0;           // the kernel's time of this activation
+  u64 started_ = 0;           // the kernel time of this activation
   u64 activations_ = 0;
   Cycle base_ = 0;
-  sc_core::sc_time to_base_;  // from the kernel's time
+  sc_core::sc_time to_base_;  // measured from the kernel's time
   std::shared_ptr<DomainHosts> hosts_ = DomainHosts::of_simulation();
   sc_core::sc_time period_;
   engine::Divisor ahead_;
   static constexpr Cycle kStep = 64, kSteps = kStep * kStep;
-  // The time that so many cycles take, so many times kStep cycles.
+  // The duration of this many cycles, and of this many times kStep cycles.
   std::array<sc_core::sc_time, kStep> steps_, strides_;
 };
 }  // namespace hca

@@ -73,8 +73,8 @@ class Table {
                                          names[x ? column : 0], shortened(cells[x ? column : 0]),
                                          x ? "above 0" : "a whole number")});
       if (std::ranges::find(points, *x, &CurvePoint::x) != points.end())
-        throw ScenarioError({fmt::format("{}:{}: {}: {} stands here a second time; allowed: once",
-                                         file_, line, names[0], *x)});
+        throw ScenarioError({fmt::format("{}:{}: {}: {} occurs a second time; allowed: once", file_,
+                                         line, names[0], *x)});
       points.push_back({*x, *y});
     }
     if (points.empty())
@@ -88,7 +88,7 @@ class Table {
   std::vector<std::pair<int, std::vector<std::string>>> rows_;
 };
 
-// The settings of a yaml file, taken one by one; what is left at the end is wrong.
+// The settings of a yaml file, consumed one by one; a setting left at the end is an error.
 class Description {
  public:
   explicit Description(const std::string& file) : file_(file), settings_(read_yaml_file(file)) {}
@@ -215,8 +215,8 @@ Calibration read_calibration(const std::string& folder, const std::string& name)
   for (const std::string& path : c.x_sets)
     if (!has_entry(c, path.substr(0, path.find(']') + 1)))
       throw ScenarioError(
-          {fmt::format("{}/{}.yaml: x.sets: \"{}\" is of no entry; allowed: one "
-                       "that the scenario or a curve says something of",
+          {fmt::format("{}/{}.yaml: x.sets: \"{}\" belongs to no entry; allowed: one "
+                       "in the scenario or a curve",
                        folder, name, shortened(path))});
   return c;
 }

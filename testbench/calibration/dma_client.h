@@ -5,7 +5,7 @@
 #include "tlm/pcie/pcie_link.h"
 
 namespace hca::testbench {
-// A device that does nothing but DMA, alone on its PCIe link. Picoseconds.
+// A device that only does DMA, alone on its PCIe link. Times in picoseconds.
 struct DmaClientConfig {
   u64 clock = 800'000'000;
   u64 read_interval = 0, read_tail = 0;
@@ -18,44 +18,44 @@ template <>
 struct hca::engine::Knobs<hca::testbench::DmaClientConfig> {
   using Config = testbench::DmaClientConfig;
   static constexpr std::string_view block = "dma_client";
-  static constexpr std::string_view sentence = "a device that does DMA alone";
+  static constexpr std::string_view sentence = "a device that only does DMA";
   static constexpr u64 kMax = 1'000'000'000;
   static constexpr auto rows = make_rows(
       knob("clock", &Config::clock, Unit::Hertz, 1'000'000, 10'000'000'000, "of its cycles"),
       knob("read_interval", &Config::read_interval, Unit::Picoseconds, 0, kMax,
            "between two reads, at least"),
       knob("read_tail", &Config::read_tail, Unit::Picoseconds, 0, kMax,
-           "the same more behind a read that ends within a word of 8 B"),
+           "additional delay after a read that ends within a word of 8 B"),
       knob("write_interval", &Config::write_interval, Unit::Picoseconds, 0, kMax,
            "between two writes, at least"),
       knob("write_unit", &Config::write_unit, Unit::Bytes, 64, 4096, tlm_::kPcieSize,
-           "what the device moves at once for a write"),
+           "bytes that the device moves at once for a write"),
       knob("write_unit_interval", &Config::write_unit_interval, Unit::Picoseconds, 0, kMax,
            "more than write_interval for each of them but the first"),
       knob("write_gap", &Config::write_gap, Unit::Picoseconds, 0, kMax,
            "between the last byte of a write on the link and the next write"),
       knob("write_issue", &Config::write_issue, Unit::Picoseconds, 0, kMax,
-           "from a write that is asked for to its first byte"),
+           "from the request of a write to its first byte"),
       knob("staging", &Config::staging, Unit::Picoseconds, 0, kMax,
-           "for each KiB between its link and its memory, before a write and behind a read"));
+           "for each KiB between its link and its memory, before a write and after a read"));
 };
 
 namespace hca::testbench {
 using engine::Cycle;
 
-// Measures a link as pcie-bench does: streams, and one request after the other.
+// Measures a link as pcie-bench does: with streams, and with single requests in sequence.
 class DmaClient {
  public:
   DmaClient(const DmaClientConfig& client, const tlm_::PcieConfig& pcie);
-  // Payload of a stream of requests of `bytes` each; Gb/s.
+  // The payload rate of a stream of requests of `bytes` each, in Gb/s.
   double read_rate(u32 bytes);
   double write_rate(u32 bytes);
-  // Of single reads, from request to the last byte in the device's memory; ns.
+  // Latencies of single reads, from the request to the last byte in the device's memory, in ns.
   struct Latency {
     double min, median;
   };
   Latency read_latency(u32 bytes);
-  // The median of a write and the read behind it.
+  // The median time of a write followed by a read.
   double write_then_read(u32 bytes);
 
  private:

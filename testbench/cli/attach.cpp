@@ -43,7 +43,7 @@ void check_device(const std::string& device, const attach::DeviceList& list) {
 void add_attach_options(CLI::App& command, AttachArguments& options) {
   CLI::Option* attach = command.add_option(
       "--attach", options.socket,
-      "run the program behind `--` on the HCAs of the `hca serve` that serves this socket");
+      "run the program after `--` on the HCAs of the `hca serve` at this socket");
   command.add_option("program", options.arguments, "with --attach: -- PROGRAM ARGUMENTS")
       ->needs(attach);
   command.add_option("--device", options.device, "with --attach: the only HCA that it sees")
@@ -53,8 +53,8 @@ void add_attach_options(CLI::App& command, AttachArguments& options) {
       ->check(CLI::IsMember({"sim", "wall"}));
   command
       .add_option("--library", options.library,
-                  "with --attach: how the program finds the verbs: preload, in front of those of "
-                  "the system; replace, in the place of its libibverbs.so.1, for dlopen() too")
+                  "with --attach: how the program finds the verbs: preload, before those of the "
+                  "system; replace, instead of its libibverbs.so.1, also for dlopen()")
       ->needs(attach)
       ->check(CLI::IsMember({"preload", "replace"}));
   command
@@ -65,13 +65,13 @@ void add_attach_options(CLI::App& command, AttachArguments& options) {
   const CLI::Range seconds(0.0, 1e6);
   command
       .add_option("--wait", options.wait,
-                  "with --attach: so many seconds for a server that does not serve yet")
+                  "with --attach: seconds to wait for a server that is not ready yet")
       ->needs(attach)
       ->check(seconds);
   command
       .add_option("--timeout", options.timeout,
-                  "with --attach: the program is ended after so many seconds of real time, with "
-                  "exit code 124; 0: never")
+                  "with --attach: time limit of the program in seconds of real time, then exit "
+                  "code 124; 0: none")
       ->needs(attach)
       ->check(seconds);
 }
@@ -87,7 +87,7 @@ int check_strictly(const std::string& program, const attach::RunSteps& steps) {
   return kNotStrict;
 }
 
-// `paths`, in front of those that the environment has there.
+// Puts `paths` before the environment's value.
 void put_in_front(const char* variable, std::string paths) {
   const char* before = std::getenv(variable);
   if (before && *before) paths += (paths.empty() ? "" : ":") + std::string(before);
@@ -141,7 +141,7 @@ void set_environment(const AttachArguments& options, u32 run) {
 }  // namespace
 
 int run_attached(const std::string& program, const AttachArguments& options) {
-  if (program.empty()) throw std::runtime_error("--attach: no program is given behind `--`");
+  if (program.empty()) throw std::runtime_error("--attach: no program is given after `--`");
   const ServerLink server(options.socket, options.wait);
   const auto list = attach::get<attach::DeviceList>(server.ask(attach::Verb::ListDevices).body);
   if (!options.device.empty()) check_device(options.device, list);

@@ -65,7 +65,7 @@ bool names_file(const std::string& entry) {
   return !entry.empty() && entry.find_first_of("{[:\n ") == entry.npos;
 }
 
-// An entry of `faults` alone, lists of both by their keys, or a file that has them.
+// An entry of `faults`, lists of both by their keys, or a file with such keys.
 Scenario parse(const std::string& entry, u32 ports) {
   const std::vector<std::string> overrides{fmt::format("hca.core.ports={}", ports)};
   const bool is_file = std::filesystem::exists(entry) || names_file(entry);
@@ -118,8 +118,8 @@ void add_faults(CLI::App& command, int&) {
   command.add_flag("--clear", options->clear, "the entries that are there go before others come");
   command.add_option(
       "entries", options->entries,
-      "that are added: '{action: drop, occurrence: 3}', 'fail: {verb: post_send, nth: 3, status: "
-      "ENOMEM}', 'faults: [...]', or a file that has such keys; without: what is there");
+      "entries to add: '{action: drop, occurrence: 3}', 'fail: {verb: post_send, nth: 3, status: "
+      "ENOMEM}', 'faults: [...]', or a file with such keys; none: list the entries");
   command.callback([options] { change(*options); });
 }
 }  // namespace hca::cli

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options of a lockstep run, and what it prints: of `hca rtl BLOCK`, and of programs for RTL of
-// a user's own.
+// The options and output of a lockstep run, for `hca rtl BLOCK` and for programs with a user's RTL.
 #pragma once
 #include <fmt/format.h>
 
@@ -16,16 +15,17 @@ namespace hca::cli {
 template <class Pair>
 void print(const testbench::LockstepOptions<Pair>& options,
            const testbench::LockstepResult<Pair>& r) {
-  fmt::print("{}: {} bits, {} cycles compared, seed {}, stall {} %, {} rooms behind\n", Pair::kName,
-             8 * options.twin.beat_bytes, r.cycles, options.seed, options.stall_percent,
-             options.rooms);
+  fmt::print("{}: {} bits, {} cycles compared, seed {}, stall {} %, {} rooms at the output\n",
+             Pair::kName, 8 * options.twin.beat_bytes, r.cycles, options.seed,
+             options.stall_percent, options.rooms);
   if (options.given.any()) fmt::print("  frames given {}, sent in turn\n", options.given.size());
   fmt::print("  packets {} ({}), beats {}\n", r.packets, r.counts.text(), r.beats);
-  fmt::print("  starts right behind another packet {}, cycles held without a grant {}, resets {}\n",
-             r.full_rate_starts, r.held_cycles, r.resets);
+  fmt::print(
+      "  starts directly after another packet {}, cycles held without a grant {}, resets {}\n",
+      r.full_rate_starts, r.held_cycles, r.resets);
   if (options.break_contract || options.withdraw_grants)
     fmt::print(
-        "  the contract is broken on purpose: what differs behind that is no fault of the RTL\n");
+        "  the contract is broken on purpose: later differences are not errors of the RTL\n");
 }
 
 template <class Pair>
@@ -42,7 +42,7 @@ void print(const testbench::LockstepOptions<Pair>& options,
         r.least_latency, r.most_latency, options.twin.latency, r.twin_cycles, r.held_beats);
 }
 
-// Of either.
+// For both kinds of runs.
 template <class Result>
 void print_end(const Result& r, double seconds) {
   if (!r.divergence) fmt::print("{}", r.coverage.text());
@@ -69,7 +69,7 @@ int run(const testbench::LockstepOptions<Pair>& options) {
   return result.equal() && result.packets ? kSucceeded : kCheckFailed;
 }
 
-// A file that can be written when the run is over: its folder is there.
+// The output file of the run can be written: its folder exists.
 inline CLI::Validator in_a_folder() {
   return {[](const std::string& file) -> std::string {
             if (file.empty()) return "a file has a name";
@@ -81,7 +81,7 @@ inline CLI::Validator in_a_folder() {
           "FILE"};
 }
 
-// What comes between the packets, and what an elastic buffer keeps from the RTL.
+// Gaps between packets, and stalls of an elastic buffer.
 template <class Pair>
 void add_stalls(CLI::App& block, testbench::LockstepOptions<Pair>& options) {
   block
@@ -96,11 +96,11 @@ void add_stalls(CLI::App& block, testbench::LockstepOptions<Pair>& options) {
                  "leave gaps inside packets, or start those of one beat without a grant: the "
                  "RTL's assertion fires");
   block.add_flag("--break-stall", options.withdraw_grants,
-                 "the receiver stalls where its grant stands: the RTL's assertion fires");
+                 "the receiver stalls during a grant: the RTL's assertion fires");
 }
 
-// The options of a run, and the run itself. `rtl`: another one than ours; `elastic`: it may stall
-// inside of packets.
+// The options of a run, and the run itself. `rtl`: a replacement for our RTL; `elastic`: it may
+// stall inside packets.
 template <class Pair>
 void add_lockstep(CLI::App& block, int& exit_code, testbench::RtlMaker<Pair> rtl = {},
                   bool elastic = false) {
@@ -126,10 +126,9 @@ void add_lockstep(CLI::App& block, int& exit_code, testbench::RtlMaker<Pair> rtl
       ->default_str("512")
       ->check(CLI::IsMember({256, 512}));
   block
-      .add_option(
-          "--reset-every", options->reset_every,
-          "cycles: a reset comes mostly within a sixteenth of them, each eighth time within "
-          "twice, each 256th behind 64 times as many; 0: none; none with --packets")
+      .add_option("--reset-every", options->reset_every,
+                  "cycles: a reset comes mostly within a sixteenth of them, each eighth time "
+                  "within twice, each 256th after 64 times as many; 0: none; none with --packets")
       ->capture_default_str()
       ->check(CLI::Range(u64{0}, u64{1'000'000'000}, "0 to 10^9"));
   block.add_option("--fst", options->waves, "waveform of the cycles around the first divergence")
@@ -149,7 +148,7 @@ void add_lockstep(CLI::App& block, int& exit_code, testbench::RtlMaker<Pair> rtl
                                                Pair::kName, Pair::kTakes));
     if (!packets->empty())
       options->given = testbench::GivenFrames(testbench::load_frames(*packets));
-    // Not of `options` itself, which would hold itself then.
+    // Copies the value: capturing `options` itself would create a reference cycle.
     if (rtl) options->rtl = [rtl, bytes = options->twin.beat_bytes] { return rtl(bytes); };
     if constexpr (!testbench::kLooksUp<Pair>)
       if (elastic) return void(exit_code = run<testbench::run_elastic<Pair>>(*options));

@@ -50,7 +50,7 @@ bool replay_ends(const ReplayArguments& options, const Capture& capture, ReplayR
   return any;
 }
 
-// By its packets, then with the model in the place of each end where they tell its state.
+// Judges by the packets, then with the model in place of each end whose state they show.
 void judge_packets(const ReplayArguments& options, const std::string& file, ReplayRun& run) {
   JudgedCapture judged = judge_capture(file, options.profile);
   for (Capture& capture : pairs_of(file, judged)) {
@@ -291,7 +291,7 @@ void add_replay(CLI::App& command, int& exit_code) {
   CLI::Option* mutants =
       command.add_flag("--mutants", options->mutants,
                        "run the vectors on the model with one deliberate mistake at a time");
-  command.add_option("--share", options->coverage.share, "only one mistake in so many")
+  command.add_option("--share", options->coverage.share, "only one mistake in this many")
       ->needs(mutants)
       ->check(CLI::Range(1, 1000));
   command.add_option("--seed", options->coverage.seed, "which of them: any text")->needs(mutants);

@@ -97,7 +97,7 @@ class StopOnSignal {
   std::array<void (*)(int), kSignals.size()> before_{};
 };
 
-// Of a run that failed: the fewest faults that make it fail, and a scenario with them alone.
+// For a failed run: the fewest faults that cause the failure, and a scenario with only these.
 void show_shrunk(const RunArguments& options, const Scenario& scenario, const RunResult& failed) {
   const std::string path = options.directory + "/shrunk.yaml";
   ShrinkHooks hooks;
@@ -131,7 +131,7 @@ void show_shrunk(const RunArguments& options, const Scenario& scenario, const Ru
   fmt::print("To repeat it: {}\n", command);
 }
 
-// The first file of one run that is asked for, by its knob; empty: none is.
+// The first requested file of a single run, by its knob; empty: none.
 std::string_view first_file(const RunOptions& run) {
   constexpr std::array<std::pair<std::string_view, bool RunOptions::*>, 5> kFiles{
       {{"pcap", &RunOptions::pcap},
@@ -252,14 +252,14 @@ void add_run(CLI::App& command, int& exit_code) {
       ->check([](const std::string& file) { return file.empty() ? "is an empty name" : ""; });
   command
       .add_option("--out", options->directory,
-                  "write report.html, summary.json, series.csv, stalls.csv (and what run: asks "
-                  "for) there")
+                  "write report.html, summary.json, series.csv, stalls.csv (and the files that "
+                  "run: requests) there")
       ->check([](const std::string& folder) { return folder.empty() ? "is an empty name" : ""; });
   command.add_option("--set", options->settings, "KEY=VALUE: a setting that wins over the file's")
       ->allow_extra_args(false);
   CLI::Option* seeds = command.add_option(
       "--seeds", options->seeds,
-      "run with so many seeds from run.seed on: means and 95 % confidence intervals");
+      "run with this many seeds from run.seed on: means and 95 % confidence intervals");
   seeds->check(CLI::Range(1, 10'000));
   CLI::Option* shrink = command.add_flag(
       "--shrink", options->shrink,

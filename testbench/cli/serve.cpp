@@ -73,7 +73,7 @@ void add_serve(CLI::App& command, int& exit_code) {
       ->check([](const std::string& folder) { return folder.empty() ? "is an empty name" : ""; });
   command
       .add_option("--programs", options->programs,
-                  "simulated time stands until so many programs have opened a device in it")
+                  "simulated time stands until this many programs have opened a device in it")
       ->check(CLI::Range(0u, 1000u));
   command.add_option("--set", options->settings, "KEY=VALUE: a setting that wins over the file's")
       ->allow_extra_args(false);

@@ -112,7 +112,7 @@ int sweep(const SweepArguments& options) {
                plan.points.size());
   if (!run_points(plan, store, points, options.jobs)) {
     collect(options, plan, store);
-    fmt::print(stderr, "stopped; the same command goes on from here\n");
+    fmt::print(stderr, "stopped; the same command continues from here\n");
     return kCheckFailed;
   }
   return collect(options, plan, store);

@@ -65,34 +65,35 @@ std::string bar_section() {
                "send WQEs were posted: a queue doorbell"},
               {unsigned(BarOffset::ReceiveDoorbell), "ReceiveDoorbell",
                "receive WQEs were posted: a queue doorbell"},
-              {unsigned(BarOffset::CqDoorbell), "CqDoorbell", "CQEs were taken, events are wanted"},
+              {unsigned(BarOffset::CqDoorbell), "CqDoorbell",
+               "CQEs were consumed, events are requested"},
               {unsigned(BarOffset::EqDoorbell), "EqDoorbell",
-               "EQEs were taken, interrupts are wanted"},
+               "EQEs were consumed, interrupts are requested"},
               {unsigned(BarOffset::CommandDoorbell), "CommandDoorbell", "a command block is ready"},
               {unsigned(BarOffset::SharedDoorbell), "SharedDoorbell",
                "receive WQEs were posted to an SRQ: a queue doorbell with its SRQN"},
               {unsigned(BarOffset::PushBuffer), "PushBuffer",
-               "a queue doorbell (8 bytes) and the WQE it announces (up to 256 bytes). One write "
-               "with all of it spares the HCA the fetch; of one that comes in pieces the first, "
-               "with 8 bytes or more, is a send doorbell, the others do nothing, and the WQE is "
-               "fetched"}}) +
+               "a queue doorbell (8 bytes) and its WQE (up to 256 bytes). A single write with all "
+               "of it avoids the fetch. A push that arrives as several writes is treated as a "
+               "plain doorbell: the first write, of 8 bytes or more, is a send doorbell, the "
+               "others have no effect, and the WQE is fetched"}}) +
          structure<QueueDoorbell>("Announces WQEs.") +
-         structure<CqDoorbell>("Tells how far software is, and arms.") +
-         structure<EqDoorbell>("Tells how far software is, and arms.") +
+         structure<CqDoorbell>("Reports the consumer index, and arms the queue.") +
+         structure<EqDoorbell>("Reports the consumer index, and arms the queue.") +
          structure<CommandDoorbell>("Starts a command.");
 }
 
 std::string queues_section() {
   std::string text =
-      "\n## Queues in host memory\n\nRings of a power of two of slots; indices run freely. A send "
-      "WQE is its control "
-      "segment and then SGEs or inline data, up to the queue's stride; a receive WQE is its header "
-      "and then SGEs.\n\nWQEs are read several at once; one of them that cannot be read (the bus "
-      "answers with an error) makes all of them unreadable. No WQE is blamed then: of the send "
-      "queue all that are outstanding are flushed and QP_FATAL is raised (T9-18, class C); a SEND "
-      "that needs an unreadable receive WQE draws a NAK of a remote operational error, QP_FATAL is "
-      "raised, and all receive WQEs are flushed (T10-17, class A). A command block that cannot be "
-      "read is not executed and not answered. All else that cannot be read reads as ones.\n";
+      "\n## Queues in host memory\n\nA queue is a ring with a power of two of slots; indices do "
+      "not wrap at its end. A send WQE is its control segment followed by SGEs or inline data, up "
+      "to the queue's stride; a receive WQE is its header followed by SGEs.\n\nSeveral WQEs are "
+      "read at once. If one of them is unreadable (the bus returns an error), all of them are, and "
+      "the faulty WQE is not identified. In the send queue all outstanding WQEs are flushed and "
+      "QP_FATAL is raised (T9-18, class C). A SEND that needs an unreadable receive WQE draws a "
+      "NAK for a remote operational error, QP_FATAL is raised, and all receive WQEs are flushed "
+      "(T10-17, class A). An unreadable command block is neither executed nor answered. Other "
+      "unreadable memory reads as ones.\n";
   text += structure<SendWqe>("The control segment of a send WQE.");
   text += "\nWork requests:\n\n| value | name | answered by |\n|---|---|---|\n";
   for (const WorkRow& row : kWorkRows)
@@ -101,17 +102,15 @@ std::string queues_section() {
   for (const OperandRow& row : kOperandRows)
     if (row.operands != Operands::None) text += structure(row.layout, row.sentence);
   text += structure<AddressHandle>(
-      "Behind the control segment of every send WQE of a UD queue pair. A DGID of a multicast "
-      "group "
-      "stands for the group's MAC address, whatever DMAC is.");
-  text +=
-      structure<ReceiveWqe>(
-          "The header of a receive WQE. Of a datagram the first 40 bytes of the buffer hold the "
-          "GRH or IPv6 header, or behind 20 bytes of 0 the IPv4 header, or without any nothing "
-          "that means something; ByteLen counts them.") +
-      structure<Sge>("A piece of a scatter or gather list.");
+      "After the control segment of every send WQE of a UD queue pair. A multicast DGID implies "
+      "the group's MAC address; DMAC is then ignored.");
+  text += structure<ReceiveWqe>(
+              "The header of a receive WQE. For a datagram the first 40 bytes of the buffer hold "
+              "the GRH or IPv6 header, or 20 zero bytes and the IPv4 header, or undefined bytes if "
+              "there is no such header; ByteLen counts them.") +
+          structure<Sge>("A piece of a scatter or gather list.");
   text += structure<Cqe>(
-      "A completion. On another status than success only QPN, index and status are meaningful.");
+      "A completion. If the status is not success, only QPN, index and status are valid.");
   std::vector<Named> completions;
   for (const CompletionRow& row : kCompletionRows)
     completions.push_back({unsigned(row.opcode), row.name, row.meaning});
@@ -126,19 +125,16 @@ std::string queues_section() {
 std::string events_section() {
   std::string text = fmt::format(
       "\n## Events\n\nCompletion events go to the EQ that their CQ names, asynchronous ones to EQ "
-      "{}. "
-      "An EQ that is full loses "
-      "events. An armed EQ that gets an EQE writes the message of its interrupt vector behind it "
-      "and is no longer armed; "
-      "a masked vector keeps the message pending. CQE, EQE and message become visible in this "
-      "order.\n",
+      "{}. A full EQ loses events. When an armed EQ gets an EQE, the message of its interrupt "
+      "vector is written after the EQE, and the EQ is no longer armed; a masked vector keeps the "
+      "message pending. CQE, EQE and message become visible in this order.\n",
       kAsyncEq);
   text +=
-      "\nThe events of a CQ can be moderated (`EventCount`, `EventPeriod`): armed for the next "
-      "completion, it raises its event when `EventCount` CQEs are not taken, or `EventPeriod` "
-      "after it was armed and had the first of them, whichever comes first. A CQE that it is armed "
-      "for as solicited or in error has its event at once. ModifyCq begins the period anew; its "
-      "new values count for the CQEs that wait.\n";
+      "\nThe events of a CQ can be moderated (`EventCount`, `EventPeriod`). A CQ armed for the "
+      "next completion raises its event when it has `EventCount` unread CQEs, or `EventPeriod` "
+      "after it was armed and had the first of them, whichever comes first. A CQE in error, or a "
+      "solicited one for which the CQ is armed, raises the event at once. ModifyCq restarts the "
+      "period; its new values apply to the waiting CQEs.\n";
   text += structure<Eqe>("An armed CQ has a CQE.");
   text += structure<Aeqe>(
       "An asynchronous event: two 64-bit little-endian words; the table shows each from its bit 63 "
@@ -150,7 +146,7 @@ std::string events_section() {
     text += fmt::format("| {:#x} | {:#x} | IBV_EVENT_{} | {} | {} | {} |\n", row.code, row.source,
                         row.name, name_of_object(row.object), row.meaning, row.statement);
   text +=
-      "\nCodes of the driver's list that are in no entry:\n\n| code | meaning | why "
+      "\nCodes of the driver's list that the device never reports:\n\n| code | meaning | why "
       "|\n|---|---|---|\n";
   for (const UnusedEventCode& row : kUnusedEventCodes)
     text += fmt::format("| {:#x} | {} | {} |\n", row.code, row.meaning, row.reason);
@@ -163,7 +159,7 @@ std::string rights() {
                                        "regions, queue pairs, windows; optional"};
   static_assert(kGivenTo.size() == std::size_t(GivenTo::Optional) + 1);
   std::string text =
-      "\nRights of keys and queue pairs (`Access`), of which an optional one needs the device's "
+      "\nRights of keys and queue pairs (`Access`). An optional right needs the device's "
       "option:\n\n| bit | name | given to | meaning |\n|---|---|---|---|\n";
   for (const RightRow& row : kRightRows)
     text += fmt::format("| {} | {} | {} | {} |\n", row.right, row.name,
@@ -173,16 +169,14 @@ std::string rights() {
 
 std::string commands_section() {
   std::string text = fmt::format(
-      "\n## Commands\n\nA command lies between two packets: an access that was judged before it is "
-      "carried out whole, one after it is refused or dropped. A command that takes a key, a queue "
-      "or a queue pair away is written back when the accesses judged before it have ended: from "
-      "then on the device does not touch that memory.\n\nA block of {} bytes: the header, then the "
-      "structure of the "
-      "command. The "
-      "HCA reads it, "
-      "executes it between two packets and writes it back, `Done` with it.\n",
+      "\n## Commands\n\nA command takes effect between two packets: an access judged before it is "
+      "completed, a later one is refused or dropped. A command that removes a key, a queue or a "
+      "queue pair is written back when the accesses judged before it have ended: from then on the "
+      "device does not access that memory.\n\nA command block has {} bytes: the header, then the "
+      "structure of the command. The HCA reads it, executes it between two packets and writes it "
+      "back with `Done` set.\n",
       kCommandBytes);
-  text += structure<CommandHeader>("In front of each command.");
+  text += structure<CommandHeader>("Before each command's structure.");
   const auto table = [&](std::string_view title, const auto& rows, auto value) {
     text += fmt::format("\n{}:\n\n| value | name | meaning |\n|---|---|---|\n", title);
     for (const auto& row : rows)
@@ -190,32 +184,35 @@ std::string commands_section() {
   };
   table("Commands", kCommandOpcodes, &CommandOpcodeRow::opcode);
   table("Status", kCommandStatuses, &CommandStatusRow::status);
-  text += structure<DeviceAttributes>("Of QueryDevice.") +
-          structure<ContextMemoryAttributes>("Of SetContextMemory.");
+  text += structure<DeviceAttributes>("Used by QueryDevice.") +
+          structure<ContextMemoryAttributes>("Used by SetContextMemory.");
   text +=
-      "\nTables of contexts, one behind the other:\n\n| table | entries | bytes of one "
+      "\nTables of contexts, one after the other:\n\n| table | entries | bytes of one "
       "|\n|---|---|---|\n";
   for (const ContextKindRow& row : kContextTables)
     if (row.bytes)
       text += fmt::format("| {}: {} | 2^{} | {} |\n", row.name, row.meaning, row.log_entries,
                           row.bytes);
-  text += structure<PortAttributes>("Of SetPort and QueryPort.") +
-          structure<QueueAttributes>("Of CreateCq, ModifyCq, CreateEq, QueryCq and QueryEq.");
-  text += rights() + structure<PdAttributes>("Of QueryPd.") +
-          structure<MrAttributes>("Of RegisterMr, ReregisterMr, AllocMr and QueryMr.") +
-          structure<MwAttributes>("Of AllocMw, BindMw and QueryMw.") +
-          structure<QpCreate>(
-              "Of CreateQp and QueryQpCreate. QPN 0 and 1 exist once in the device, bound to one "
-              "port like any other.");
-  text += structure<QpAttributes>("Of ModifyQp and QueryQp.");
-  text += structure<SrqAttributes>("Of CreateSrq, ModifySrq and QuerySrq.");
+  text += structure<PortAttributes>("Used by SetPort and QueryPort.") +
+          structure<QueueAttributes>("Used by CreateCq, ModifyCq, CreateEq, QueryCq and QueryEq.");
+  text +=
+      rights() + structure<PdAttributes>("Used by QueryPd.") +
+      structure<MrAttributes>("Used by RegisterMr, ReregisterMr, AllocMr and QueryMr.") +
+      structure<MwAttributes>("Used by AllocMw, BindMw and QueryMw.") +
+      structure<QpCreate>(
+          "Used by CreateQp and QueryQpCreate. QPN 0 and 1 exist once in the device, bound to one "
+          "port like any other.");
+  text += structure<QpAttributes>("Used by ModifyQp and QueryQp.");
+  text += structure<SrqAttributes>("Used by CreateSrq, ModifySrq and QuerySrq.");
   text += structure<VectorAttributes>(
-      "Of SetVector and QueryVector: an entry of the MSI-X table, masked at first.");
-  text += structure<MulticastAttributes>("Of AttachMulticast and DetachMulticast.");
+      "Used by SetVector and QueryVector: an entry of the MSI-X table, masked at first.");
+  text += structure<MulticastAttributes>("Used by AttachMulticast and DetachMulticast.");
   text += structure<DropCounters>(
-      "Of QueryDrops: packets dropped since the beginning, one counter a cause.");
+      "Used by QueryDrops: packets dropped since the beginning, one counter a cause.");
   text += structure<TransportCounters>(
-      "Of QueryTransport: what reliable queue pairs met since the beginning, one counter a cause.");
+      "Used by QueryTransport: irregularities on reliable queue pairs since the beginning, one "
+      "counter "
+      "a cause.");
   return text;
 }
 
@@ -238,9 +235,9 @@ std::string transitions_section() {
   for (unsigned i = 0; i < kQpMaskNames.size(); ++i)
     text += (i ? ", " : "") + std::string(kQpMaskNames[i]);
   text +=
-      ".\n\nTransitions by service (Reset and Error can be entered from every state "
-      "with State alone; attributes that SQD allows to change are refused while it drains):\n\n"
-      "| service | from | to | required | optional | statement |\n|---|---|---|---|---|---|\n";
+      ".\n\nTransitions by service. Reset and Error can be entered from every state with only "
+      "State; attributes that SQD allows to change are refused while it drains:\n\n| service | "
+      "from | to | required | optional | statement |\n|---|---|---|---|---|---|\n";
   for (const QpTransition& t : kTransitions)
     text += fmt::format("| {} | {} | {} | {} | {} | {} |\n", names_of(t.services), name_of(t.from),
                         name_of(t.to), names(t.required), names(t.optional), t.statement);
@@ -249,9 +246,9 @@ std::string transitions_section() {
 }  // namespace
 
 std::string device_document() {
-  return "# The device\n\nWhat host software and the HCA share: one BAR and structures in host "
-         "memory. Bit 7 is the most significant bit "
-         "of a byte, numbers are big-endian, fields without a meaning are 0.\n" +
+  return "# The device\n\nHost software and the HCA share one BAR and structures in host memory. "
+         "Bit 7 is the most significant bit of a byte, numbers are big-endian, unused fields are "
+         "0.\n" +
          bar_section() + queues_section() + events_section() + commands_section() +
          transitions_section();
 }

@@ -71,17 +71,15 @@ std::string headers_text(const OpcodeRow& row) {
 std::string headers_document() {
   std::string text =
       "# Headers\n\nEvery header field by field. Bit 7 is the most significant bit of a byte, byte "
-      "0 is sent "
-      "first, numbers are big-endian.\nVariant bits are replaced by ones when the ICRC is "
-      "computed; where a GRH "
-      "or IP header stands, the whole LRH (or the eight ones in its place) is.\nThe headers from "
-      "SLL on "
-      "stand around packets in captures; the device neither sends nor takes them.\n";
+      "0 is sent first, numbers are big-endian.\nVariant bits are replaced by ones when the ICRC "
+      "is computed. Before a GRH or IP header the whole LRH is variant (in RoCE eight bytes of "
+      "ones replace it).\nThe headers from SLL on surround packets in captures; the device neither "
+      "sends nor accepts them.\n";
   for (const HeaderInfo& header : kBaseHeaders) text += header_section(header);
   for (const HeaderInfo& header : kExtHeaders) text += header_section(header);
   for (const HeaderInfo& header : kOuterHeaders) text += header_section(header);
   text +=
-      "\n## Framings\n\n| framing | covered headers in front of the BTH | eight ones in front of "
+      "\n## Framings\n\n| framing | covered headers before the BTH | eight bytes of ones before "
       "them |\n|---|---|---|\n";
   for (const FramingRow& row : kFramingRows)
     text += fmt::format("| {} | {} bytes | {} |\n", row.name, row.covered_header_bytes,
@@ -91,11 +89,9 @@ std::string headers_document() {
 
 std::string opcodes_document() {
   std::string text =
-      "# Opcodes\n\nThe headers follow the BTH in this order. L: payload bytes without "
-      "pad.\nOpcodes that are not "
-      "here are reserved; 0xC0-0xFF are the manufacturers'.\n\n"
-      "| opcode | service | name | position | goes to | headers | payload "
-      "|\n|---|---|---|---|---|---|---|\n";
+      "# Opcodes\n\nThe headers follow the BTH in this order. L: payload bytes without pad.\nOther "
+      "opcodes are reserved; 0xC0-0xFF belong to manufacturers.\n\n| opcode | service | name | "
+      "position | goes to | headers | payload |\n|---|---|---|---|---|---|---|\n";
   for (const OpcodeRow& row : kOpcodeRows)
     text +=
         fmt::format("| 0x{:02X} | {} | {} | {} | {} | {} | {} |\n", row.code, name_of(row.service),
@@ -106,11 +102,9 @@ std::string opcodes_document() {
 
 std::string packet_rules_document() {
   std::string text =
-      "# What a packet is checked for by itself\n\n## Structure\n\nThe first of these that does "
-      "not hold is the "
-      "verdict; the packet is dropped. Frames of other protocols are no\nfault of anybody.\n\n"
-      "| verdict | statement | other protocol | meaning | grade | reason of the grade "
-      "|\n|---|---|---|---|---|---|\n";
+      "# Checks of a single packet\n\n## Structure\n\nThe first failing check is the verdict; the "
+      "packet is dropped. Frames of other protocols are not\nerrors.\n\n| verdict | statement | "
+      "other protocol | meaning | grade | reason of the grade |\n|---|---|---|---|---|---|\n";
   for (const VerdictRow& row : verdict_rows()) {
     const bool graded = row.verdict != PacketVerdict::Good && !row.is_foreign;
     text += fmt::format("| {} | {} | {} | {} | {} | {} |\n", row.name, row.statement,
@@ -118,15 +112,14 @@ std::string packet_rules_document() {
                         graded ? name_of(Grade::Broken) : "", graded ? kVerdictReason : "");
   }
   text +=
-      "\n## Form of the headers\n\n`hca decode` lists what a packet does not keep of these. "
-      "Broken: a "
-      "must; `--strict` fails. Remark: a recommendation, or what\nreceivers ignore; only "
-      "`--pedantic` fails. Of packets that our device sends, remarks fail a vector too.\n\n"
-      "| statement | not kept when | grade | reason of the grade |\n|---|---|---|---|\n";
+      "\n## Form of the headers\n\n`hca decode` lists the rules that a packet breaks. Broken: a "
+      "must; `--strict` fails. Remark: a recommendation, or a field that\nreceivers ignore; only "
+      "`--pedantic` fails. In packets that our device sends, remarks fail a vector too.\n\n| "
+      "statement | broken if | grade | reason of the grade |\n|---|---|---|---|\n";
   for (const FormRule& rule : form_rules())
     text += fmt::format("| {} | {} | {} | {} |\n", rule.statement, rule.sentence,
                         name_of(rule.grade), rule.reason);
-  text += fmt::format("| of the field | a reserved field is not 0 | {} | {} |\n",
+  text += fmt::format("| that of the field | a reserved field is not 0 | {} | {} |\n",
                       name_of(Grade::Remark), kReservedBitsReason);
   text += fmt::format("| BTH-4 | the OpCode is a manufacturer's | {} | {} |\n",
                       name_of(Grade::Remark), kManufacturerReason);

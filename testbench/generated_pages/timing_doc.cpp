@@ -31,13 +31,11 @@ std::string section(const Config& config, std::string_view title) {
 
 std::string timing_knob_table() {
   std::string text =
-      "# Knobs\n\n"
-      "Those of a block stand in a scenario as `hca.<block>.<knob>` for both HCAs, `hca0.` or "
-      "`hca1.` "
-      "for one. What they mean in time is in [timing.md](../design/timing.md). `pcie` and `host` "
-      "are for both sides too, "
-      "`pcie0`, `host1` for one. `hca.port` and `wire` are for both ports of a chip, `hca.port1`, "
-      "`hca.port2`, `wire1`, `wire2` for one. What ends in `[]` is an entry of a list "
+      "# Knobs\n\nIn a scenario a knob of a block is written `hca.<block>.<knob>` for both HCAs, "
+      "`hca0.` or `hca1.` for one of them. [timing.md](../design/timing.md) explains the effect on "
+      "time. `pcie` and `host` also apply to both sides, `pcie0` or `host1` to one. `hca.port` and "
+      "`wire` apply to both ports of a chip, `hca.port1`, `hca.port2`, `wire1` or `wire2` to one. "
+      "A name that ends in `[]` is an entry of a list "
       "([running.md](../manual/reference/running.md)).\n";
   const blocks::ChipConfig config;
   blocks::for_each_block_config(config, [&]<class Config>(const Config& block) {

@@ -16,12 +16,12 @@
 namespace hca::testbench {
 using engine::Cycle;
 
-// How programs wait for completions: they look at the queue all the time, or arm it and sleep until
-// the message of its interrupt vector is in memory.
+// How programs wait for completions: Poll: they poll the queue continuously; Event: they arm it and
+// sleep until the message of its interrupt vector is in memory.
 enum class HostWait : u8 { Poll, Event };
 inline constexpr std::array<std::string_view, 2> kHostWaitNames{"poll", "event"};
 
-// What the work of host software costs. Picoseconds.
+// The cost of host software's work, in picoseconds.
 struct HostConfig {
   u64 post_send = 40'000, doorbell = 0, post_recv = 15'000;
   u64 notice = 40'000, poll = 0, completion = 10'000;
@@ -29,9 +29,9 @@ struct HostConfig {
   u64 arm = 50'000, interrupt = 2'000'000, event = 150'000;
   u64 warm_up = 0, push_line = 0, doorbell_lock = 0, doorbell_contention = 0;
   u32 combining_buffers = 10, doorbell_registers = 0;
-  // Of programs that attach, in their kernel. Orders of magnitude of today's adapters: a queue pair
-  // takes hundreds of microseconds from its creation to RTS (KRCORE, USENIX ATC 2022), 1 GiB some
-  // 70 ms to be pinned and translated in pages of 4 KiB.
+  // For attached programs: costs in their kernel. Orders of magnitude of today's adapters: a queue
+  // pair takes hundreds of microseconds from its creation to RTS (KRCORE, USENIX ATC 2022); pinning
+  // and translating 1 GiB in pages of 4 KiB takes some 70 ms.
   u64 create = 100'000'000, modify = 30'000'000, region = 10'000'000, region_page = 250'000;
 };
 }  // namespace hca::testbench
@@ -46,52 +46,52 @@ struct hca::engine::Knobs<hca::testbench::HostConfig> {
       knob("post_send", &Config::post_send, Unit::Picoseconds, 0, kMax,
            "to build a send WQE, and to ring its doorbell if `doorbell` is 0"),
       knob("doorbell", &Config::doorbell, Unit::Picoseconds, 0, kMax,
-           "to ring a send doorbell, once for a list of WQEs; 0: in post_send"),
+           "to ring a send doorbell, once for a list of WQEs; 0: included in post_send"),
       knob("post_recv", &Config::post_recv, Unit::Picoseconds, 0, kMax,
            "to build a receive WQE and to ring its doorbell"),
       knob("notice", &Config::notice, Unit::Picoseconds, 0, kMax,
-           "until a polling core sees what the HCA wrote"),
+           "until a polling core sees a write by the HCA"),
       knob("poll", &Config::poll, Unit::Picoseconds, 0, kMax,
-           "to poll a completion queue and find something"),
+           "to poll a completion queue successfully"),
       knob("completion", &Config::completion, Unit::Picoseconds, 0, kMax,
            "to take a completion from its queue"),
       knob("wait", &Config::wait, testbench::kHostWaitNames,
-           "for completions: by polling, or asleep until an interrupt"),
+           "how programs wait for completions: by polling, or asleep until an interrupt"),
       knob("arm", &Config::arm, Unit::Picoseconds, 0, kMax,
-           "to arm a completion queue and to look at it once more"),
+           "to arm a completion queue and to poll it once more"),
       knob("interrupt", &Config::interrupt, Unit::Picoseconds, 0, kMax,
-           "from an interrupt's message in memory to the program that it wakes"),
+           "from an interrupt's message in memory to the awakened program"),
       knob("event", &Config::event, Unit::Picoseconds, 0, kMax,
            "to take the entries of the event queue and to arm it again"),
       knob("warm_up", &Config::warm_up, Unit::Picoseconds, 0, 1000 * kMax,
-           "once, with the first post of a core: it wakes, its pages are mapped"),
+           "once, with the first post of a core: wake-up and mapping of its pages"),
       knob("push_line", &Config::push_line, Unit::Picoseconds, 0, kMax,
-           "until each 64 bytes of a pushed WQE have left the core's write combining, "
-           "behind those in front of them"),
+           "for each 64 bytes of a pushed WQE to leave the core's write-combining buffers, after "
+           "the earlier ones"),
       knob("combining_buffers", &Config::combining_buffers, Unit::Count, 1, 256,
-           "of 64 bytes each: a core that pushes waits when all of its own are full"),
+           "write-combining buffers of a core, 64 bytes each: a pushing core waits when all are "
+           "full"),
       knob("doorbell_registers", &Config::doorbell_registers, Unit::Count, 0, 256,
-           "for send doorbells: thread i rings number i modulo so many; 0: each thread "
-           "has its own"),
+           "registers for send doorbells: thread i rings register i modulo this number; 0: each "
+           "thread has its own"),
       knob("doorbell_lock", &Config::doorbell_lock, Unit::Picoseconds, 0, kMax,
-           "that a thread has a register for itself, each time that it rings it: longer "
-           "than that it takes, and others wait meanwhile"),
+           "time that a ring locks its register: the thread takes that much longer, and others "
+           "wait meanwhile"),
       knob("doorbell_contention", &Config::doorbell_contention, Unit::Picoseconds, 0, kMax,
-           "that it has it longer for each thread that is in front of it when it comes: a "
-           "lock whose cache line many want is slow to hand over"),
+           "added to the lock time for each thread that already waits: the hand-over of a "
+           "contended lock's cache line is slow"),
       knob("create", &Config::create, Unit::Picoseconds, 0, 1000 * kMax,
-           "of a program that attaches, in simulated time: to create a CQ, queue pair, SRQ or "
-           "window"),
+           "for attached programs in simulated time: to create a CQ, queue pair, SRQ or window"),
       knob("modify", &Config::modify, Unit::Picoseconds, 0, 1000 * kMax,
-           "the same: to modify or destroy one, or to deregister a region"),
+           "for attached programs: to modify or destroy such an object, or to deregister a region"),
       knob("register", &Config::region, Unit::Picoseconds, 0, 1000 * kMax,
-           "the same: to register a region, without its pages"),
+           "for attached programs: to register a region, without its pages"),
       knob("register_page", &Config::region_page, Unit::Picoseconds, 0, kMax,
-           "the same: for each page of 4 KiB of a region, which is pinned and translated"));
+           "for attached programs: to pin and translate each page of 4 KiB of a region"));
 };
 
 namespace hca::testbench {
-// What a core works at, and the knob that says how long it takes.
+// The activity of a core, and the knob with its duration.
 enum class HostCost : u8 {
   PostSend,
   Doorbell,
@@ -109,35 +109,35 @@ inline constexpr std::array<std::string_view, std::size_t(HostCost::Count)> kHos
     "host.arm",       "host.event",    "host.warm_up",   "host.doorbell_lock"};
 using HostCosts = std::array<Cycle, std::size_t(HostCost::Count)>;
 
-// Events of a host's probe: a doorbell is rung, it arrives at the BAR, the HCA wrote to a
-// completion queue (its CQN), the core looks after that.
+// Events of a host's probe: a doorbell is rung; it arrives at the BAR; the HCA wrote to a
+// completion queue (its CQN); the core reads it.
 enum class HostStep : u16 { Rung, AtBar, CqeWritten, Looked };
 inline constexpr std::array<std::string_view, 4> kHostStepNames{"rung", "at BAR", "CQE written",
                                                                 "looked"};
 
-// What an open loop has planned until now.
+// The state of an open loop's schedule.
 struct Offer {
-  u64 messages = 0, dropped = 0;  // those that found no place in its queue
-  Cycle last = 0;                 // when the last one was due
-  std::string_view knob{};        // that says how many
+  u64 messages = 0, dropped = 0;  // no room in its queue
+  Cycle last = 0;                 // scheduled time of the last one
+  std::string_view knob{};        // the knob that sets the number
 };
 
-// What a host tells whoever looks: what its cores are busy with, writes to the BAR and when they
-// arrive there, CQEs that the HCA wrote, and messages whose completion a program has taken.
+// Reports a host's activity to an observer: busy cores, writes to the BAR and their arrival, CQEs
+// written by the HCA, and messages whose completion a program has taken.
 class HostMeter {
  public:
   virtual ~HostMeter() = default;
   virtual void worked(Cycle /*at*/, Cycle /*cycles*/) {}
   virtual void rang(Cycle /*at*/, Cycle /*at_bar*/, u32 /*offset*/, std::span<const u8> /*data*/) {}
   virtual void wrote(Cycle /*at*/, u32 /*cqn*/, u64 /*cqes*/) {}
-  // `unlocked`: when its core last came out of a doorbell register.
+  // `unlocked`: when its core last released a doorbell register.
   virtual void completed(Cycle /*at*/, u32 /*qpn*/, u64 /*bytes*/, Cycle /*unlocked*/) {}
-  // A program that slept will be awake so many cycles after the message of its interrupt.
+  // A sleeping program will be awake this many cycles after its interrupt message.
   virtual void wakes(Cycle /*at*/, Cycle /*cycles*/) {}
-  // A program has waited for completions since, as all its messages that may be are in flight; once
-  // at its first post, for no time.
+  // A program has waited for completions in this interval because all messages that it may have are
+  // in flight. Called once at its first post, with an empty interval.
   virtual void was_full(const void* /*program*/, Cycle /*since*/, Cycle /*until*/) {}
-  // Instead of it, of an open loop.
+  // The same for an open loop.
   virtual void offers(const void* /*program*/, const Offer& /*offer*/) {}
 };
 
@@ -145,22 +145,21 @@ class HostMeter {
 class Program {
  public:
   virtual ~Program() = default;
-  // Does one action, now; returns its cycles. 0: nothing to do until memory changes.
+  // Performs one action now; returns its cycles. 0: nothing to do until memory changes.
   virtual Cycle act(Cycle now) = 0;
-  // After such an action: whether only an interrupt can change that.
+  // After such an action: true if only an interrupt can change that.
   virtual bool waits_for_events() const { return false; }
-  // After an action that found nothing to do: when there will be something whatever memory does.
+  // After an action without work: when there will be work, independent of memory.
   virtual Cycle wakes_at() const { return engine::kNever; }
   virtual bool finished() const = 0;
   virtual bool failed() const = 0;
 };
 
-// A core that runs one program. It is a block of its HCA's domain that is ticked after all others,
-// so that it sees what the HCA wrote in the cycle in which it was written; it sleeps where real
-// software polls.
+// A core that runs one program. It is a block of its HCA's domain and ticks after all others, so it
+// sees the HCA's writes in the cycle in which they happen. It sleeps where real software polls.
 class HostCpu : public engine::Block {
  public:
-  // `first`: of the cores of a host, this one if there is none.
+  // `first`: the first core of the host; nullptr: this one.
   HostCpu(const HostConfig& config, u64 hertz, HostCpu* first = nullptr)
       : post_send(cycles(config.post_send, hertz)),
         doorbell(engine::cycles_from_picoseconds(config.doorbell, hertz)),
@@ -175,51 +174,51 @@ class HostCpu : public engine::Block {
         warm_up_(engine::cycles_from_picoseconds(config.warm_up, hertz)),
         first_(first ? *first : *this) {}
 
-  // At least one cycle each, but for `doorbell` and `poll`: an action is not free.
+  // At least one cycle each, except `doorbell` and `poll`: an action is not free.
   const Cycle post_send, doorbell, post_recv, notice_cycles, poll, completion, arm,
       interrupt_cycles, event;
   const bool by_events;
   u32 number = 0;  // among the cores of its host
   engine::Probe probe;
-  std::vector<HostMeter*> meters;  // of the first core, for all of the host
+  std::vector<HostMeter*> meters;  // held by the first core, for the whole host
 
-  // What a list of so many posts costs now.
+  // The current cost of a list of this many posts.
   Cycle take_posts(u32 count) {
     return pay(HostCost::PostSend, count * post_send) + pay(HostCost::Doorbell, doorbell) +
            pay(HostCost::WarmUp, std::exchange(warm_up_, 0));
   }
-  // What it costs to find and take so many completions, and to post so many receive WQEs.
+  // The cost of finding and taking this many completions, and of posting this many receive WQEs.
   Cycle take_completions(u32 count, u32 receives = 0) {
     return pay(HostCost::Poll, poll) + pay(HostCost::Completion, count * completion) +
            pay(HostCost::PostReceive, receives * post_recv);
   }
-  // What an action costs is counted.
+  // Counts the cost of an action.
   Cycle pay(HostCost cost, Cycle cycles) {
     first_.costs_[std::size_t(cost)] += cycles;
     return cycles;
   }
-  // Of all cores of the host.
+  // For all cores of the host.
   const HostCosts& costs() const { return first_.costs_; }
-  // From outside of the simulation, for a cycle that has not begun.
+  // Called from outside the simulation, for a cycle that has not begun.
   void run(Program* program, Cycle at) {
     program_ = program, acts_at_ = at, finished_at_ = engine::kNever, idle_ = false;
     if (program) self.wake_from_outside(at);
   }
-  // When the program had finished; kNever: it has not. A chip runs ahead of the kernel, so that
-  // outside of the simulation only this says whether it has finished by now.
+  // When the program finished; kNever: not yet. A chip runs ahead of the kernel, so outside the
+  // simulation only this shows whether the program has finished.
   Cycle finished_at() const { return finished_at_; }
-  // Its HCA wrote something that the program polls, in this cycle, which the HCA runs.
+  // The HCA wrote something that the program polls, in this cycle of the HCA.
   void notice() {
     see_whether_finished();
     if (program_ && idle_ && !program_->waits_for_events()) act_in(notice_cycles);
   }
-  // The same: the message of an interrupt vector is in memory.
+  // The same for an interrupt: the message of a vector is in memory.
   void interrupt() {
     if (!program_ || !idle_ || !act_in(interrupt_cycles)) return;
     tell([&](HostMeter& meter) { meter.wakes(now(), interrupt_cycles); });
   }
-  // The same of what any HCA did in cycle `at`, not before the last one of this host; `later`: the
-  // core looks at other things meanwhile.
+  // The same for any HCA's write in cycle `at`, not before the last one of this host; `later`:
+  // extra cycles during which the core does other work.
   void notice_at(Cycle at, Cycle later = 0) {
     if (program_ && idle_ && !program_->waits_for_events())
       act_from_outside(at + notice_cycles + later);
@@ -229,29 +228,29 @@ class HostCpu : public engine::Block {
   }
   // The program sleeps until an interrupt.
   bool sleeps() const { return program_ && idle_ && program_->waits_for_events(); }
-  // The program of a core of this host is acting, in this cycle.
+  // The program of a core of this host is acting in this cycle.
   bool is_acting() const { return first_.acting_; }
-  // That core; nullptr: none acts.
+  // That core; nullptr: none.
   HostCpu* acting() const { return first_.acting_; }
-  // What its action does takes so much longer; of that it only waits for so much.
+  // The action takes `cycles` longer; `waits` of these are only waiting.
   void hold(Cycle cycles, Cycle waits) { held_ += cycles, waits_ += waits; }
-  // Of a doorbell register that it waits for and locks, until then.
+  // The same for a doorbell register that the core waits for and then locks until `until`.
   void lock(Cycle cycles, Cycle waits, Cycle until) {
     hold(cycles, waits), pay(HostCost::DoorbellLock, cycles - waits), locked_until_ = until;
   }
   Cycle held() const { return held_; }
-  // Tells the meters of the host, each by fn(meter).
+  // Calls fn(meter) for each meter of the host.
   template <class Fn>
   void tell(Fn&& fn) const {
     for (HostMeter* meter : first_.meters) fn(*meter);
   }
-  // A message that this host has sent is taken as completed.
+  // A program has taken the completion of a message that this host sent.
   void completed(Cycle at, u32 qpn, u64 bytes) {
     tell([&](HostMeter& meter) { meter.completed(at, qpn, bytes, locked_until_); });
   }
   [[gnu::noinline]] void tick() {
     if (!program_ || program_->failed() || now() < acts_at_) return;
-    // Behind its end a program may look once more, or not: a chip runs ahead of the kernel.
+    // After the end of a program this may or may not run: a chip runs ahead of the kernel.
     if (finished_at_ == engine::kNever) probe.event(now(), HostStep::Looked);
     first_.acting_ = this;
     const Cycle taken = program_->act(now()) + held_;
@@ -269,7 +268,7 @@ class HostCpu : public engine::Block {
   static Cycle cycles(u64 picoseconds, u64 hertz) {
     return std::max<Cycle>(1, engine::cycles_from_picoseconds(picoseconds, hertz));
   }
-  // False: it acts sooner anyway.
+  // False: it acts earlier anyway.
   bool act_in(Cycle cycles) {
     if (acts_at_ <= now() + cycles) return false;
     acts_at_ = now() + cycles;
@@ -287,16 +286,16 @@ class HostCpu : public engine::Block {
   Program* program_ = nullptr;
   Cycle finished_at_ = engine::kNever;
   Cycle warm_up_;
-  HostCpu& first_;              // of the cores of the host
-  HostCpu* acting_ = nullptr;   // any of them
-  Cycle held_ = 0, waits_ = 0;  // by its action
+  HostCpu& first_;              // first core of the host
+  HostCpu* acting_ = nullptr;   // the acting core of the host
+  Cycle held_ = 0, waits_ = 0;  // by the current action
   Cycle locked_until_ = 0;      // by the last doorbell that took a register
-  HostCosts costs_{};           // of the first core, for all of the host
-  bool idle_ = false;           // it waits for memory to change
+  HostCosts costs_{};           // in the first core, for the whole host
+  bool idle_ = false;           // waits for memory to change
   Cycle acts_at_ = engine::kNever;
 };
 
-// The cores of a host behind its first: one block of the domain, which looks at all of them.
+// The cores of a host except the first: one block of the domain, which serves all of them.
 class HostCores : public engine::Block {
  public:
   [[gnu::noinline]] void tick() {

@@ -14,14 +14,14 @@ struct HostCounters {
       waits_combining = 0;
 };
 
-// What writes to the BAR cost the cores of a host.
-//  - Cores that ring one doorbell register do so one after the other: each has it for
-//    `doorbell_lock`, and `doorbell_contention` for each in front of it when it comes; it does
-//    nothing else until it has had it.
-//  - A pushed WQE leaves a core line by line, 64 bytes each `push_line`, behind what is in front;
-//    the core waits when all its buffers of write combining are full.
-// The writes of one core leave in their order. One that leaves later is kept until then: PCIe knows
-// nothing of it, so that it holds up nothing that is earlier on the line.
+// The costs of writes to the BAR for the cores of a host.
+//  - Cores that ring the same doorbell register do so in sequence. Each holds the register for
+//    `doorbell_lock`, plus `doorbell_contention` for each core that already waits when it arrives;
+//    it does nothing else until it is done.
+//  - A pushed WQE leaves a core line by line, 64 bytes each `push_line`, after earlier lines. The
+//    core waits when all its write-combining buffers are full.
+// The writes of one core leave in order. A delayed write is kept here until it leaves and is not
+// yet on PCIe, so it delays no earlier write on the line.
 class HostWrites : public engine::Block {
  public:
   struct Kept {
@@ -30,24 +30,24 @@ class HostWrites : public engine::Block {
     std::vector<u8> data;
   };
   HostWrites(const HostConfig& config, u64 hertz);
-  // A write of `bytes` at `offset` in cycle `now`, by a core that acts, or from outside of the
-  // simulation (nullptr): the cycle in which it leaves. The core is held.
+  // A write of `bytes` at `offset` in cycle `now`, by an acting core or from outside the simulation
+  // (nullptr). Returns the cycle in which it leaves. The core is held until then.
   Cycle leaves(HostCpu* core, Cycle now, u32 offset, std::size_t bytes) {
     return core && !(lock_ | push_line_) ? now : paid_by(core, now, offset, bytes);
   }
-  // `send` has it in the cycle in which it leaves, one that has not begun.
+  // Passes the write to `send` in the cycle in which it leaves, which must not have begun.
   void keep(Kept write);
   void tick();
   std::function<void(const Kept&)> send;
   bool has_lock() const { return lock_; }
-  // Of so many cores some ring the same register.
+  // True if some of this many cores ring the same register.
   bool shares_registers(u32 cores) const { return registers_ && registers_ < cores; }
   bool combines() const { return push_line_; }
   const HostCounters& counters() const { return counters_; }
 
  private:
-  // Of a core: when each of its buffers is free again, in the order of their use, and its last line
-  // gone.
+  // State of a core: when each of its buffers becomes free, in the order of use, and when its last
+  // line has left.
   struct Combining {
     std::vector<Cycle> free_from;
     std::size_t next = 0;
@@ -62,13 +62,13 @@ class HostWrites : public engine::Block {
   const u32 registers_, buffers_;
   const Cycle lock_, contention_, push_line_;
   struct Register {
-    std::deque<Cycle> turns;  // when those that are not over end
+    std::deque<Cycle> turns;  // ends of the current and waiting turns
     u64 locked = 0;           // cycles
   };
   std::vector<Register> all_registers_;
   std::vector<Combining> combining_;  // by core
-  std::vector<Cycle> last_leaves_;    // the same, behind that of what comes from outside
-  std::deque<Kept> kept_;             // in the order in which they leave
+  std::vector<Cycle> last_leaves_;    // by core, after the entry for writes from outside
+  std::deque<Kept> kept_;             // in order of departure
   HostCounters counters_;
 };
 }  // namespace hca::testbench
@@ -79,13 +79,13 @@ struct hca::engine::Counters<hca::testbench::HostCounters> {
   static constexpr std::string_view block = "host";
   static constexpr auto rows = make_rows(
       counter("register_cycles", &C::register_cycles, "cycles",
-              "in which doorbell registers were locked, of all"),
+              "in which doorbell registers were locked, summed"),
       counter("busiest_register", &C::busiest_register, "cycles",
-              "of them those of the one that was locked longest"),
+              "in which the busiest register was locked"),
       counter("combining_cycles", &C::combining_cycles, "cycles",
-              "in which lines of pushed WQEs left write combining, of all cores"),
+              "in which lines of pushed WQEs left write-combining buffers, over all cores"),
       counter("waits_register", &C::waits_register, kWaited,
-              "a doorbell register that another core had (doorbell_registers), of all cores"),
+              "a doorbell register locked by another core (doorbell_registers), over all cores"),
       counter("waits_combining", &C::waits_combining, kWaited,
-              "a buffer of write combining (combining_buffers, push_line), of all cores"));
+              "a write-combining buffer (combining_buffers, push_line), over all cores"));
 };

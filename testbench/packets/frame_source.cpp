@@ -83,7 +83,7 @@ bool looks_like_hex(const std::string& text) {
 void for_each_frame(const std::vector<std::string>& arguments, HexLink link,
                     const EachFrame& each) {
   if (std::count(arguments.begin(), arguments.end(), kStdin) > 1)
-    throw std::runtime_error("- stands twice, but standard input can be read once");
+    throw std::runtime_error("- occurs twice, but standard input can be read only once");
   u64 number = 0;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     if (arguments[i] == kStdin) {

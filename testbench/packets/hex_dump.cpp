@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dumps whose lines begin with an offset, whatever program made them, with lines of text between
-// the packets.
+// Dumps whose lines begin with an offset, from any program, with lines of text between the packets.
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -101,7 +100,7 @@ bool begins_text(const OffsetLine& line, const Token& token, const LineBytes& be
   if (token.text.empty() || token.text[0] == '|' || token.text[0] == '>') return true;
   if (before.written.empty()) return false;
   if (words) return token.text.size() != 2 * before.group;
-  // The last group of xxd -e stands on the right of its place.
+  // The last group of xxd -e is aligned to the right.
   const std::size_t missing = 2 * before.group - std::min(2 * before.group, token.text.size());
   if (line.has_colon && missing && token.gap == missing + 1) return false;
   const bool has_bars = line.rest.find('|') != std::string::npos;
@@ -142,8 +141,8 @@ std::optional<int> base_between(const OffsetLine& line, const OffsetLine& next) 
   return std::nullopt;
 }
 
-// A dump without colons begins with an offset of zeros, or one that the next line goes on from, and
-// its bytes stand one by one or in words.
+// A dump without colons begins with an offset of zeros, or one that the next line continues; its
+// bytes are written singly or in words.
 bool begins_dump(const OffsetLine& line, const std::optional<OffsetLine>& next) {
   if (line.has_colon) return true;
   const Token first = next_token(line.rest, 0);
@@ -245,8 +244,7 @@ class Dump {
       }
       if (!is_at(row, all.written.size()))
         throw TextError(row.line, "offset " + row.digits + ", but " +
-                                      std::to_string(all.written.size()) +
-                                      " bytes stand before it");
+                                      std::to_string(all.written.size()) + " bytes are before it");
       const LineBytes bytes = bytes_of_line(row, limit_of(i, all.written.size()));
       if (width_ == 0) width_ = std::max<std::size_t>(bytes.written.size(), 1);
       if (i == 0) all.group = bytes.group;

@@ -98,7 +98,7 @@ void check_ends(const Capture& capture, const JsonAt& events) {
                     "a qp event, or fake_peer for a hand-made side");
 }
 
-// The series of vectors/captures is told by the names of its devices.
+// The series of vectors/captures is recognised by the names of its devices.
 std::string profile_of(const JsonAt& all, bool learned) {
   if (all.has("profile")) {
     const JsonAt named = all["profile"];
@@ -117,7 +117,7 @@ std::string profile_of(const JsonAt& all, bool learned) {
 Capture read_json(const JsonAt& all, const std::vector<CapturedFrame>& captured) {
   Capture capture;
   capture.name = all["case"].text();
-  // Without a word of its hosts, a capture is the conversation alone.
+  // Without a record of its hosts, a capture is only the conversation.
   capture.learned = !all.has("sides") && all["events"].entries().empty();
   for (const End end : {End::A, End::B})
     if (!capture.learned)
@@ -162,7 +162,7 @@ std::string waits_for(const Capture& capture) {
     if (e.kind == "qp" && !service_of(e.text("type"))) return e.text("type") + " queue pairs";
   }
   if (!capture.events.empty()) return "";
-  return capture.learned ? "what its packets do not tell: " + capture.left_out_reason
+  return capture.learned ? "what its packets do not show: " + capture.left_out_reason
                          : capture.left_out_reason;
 }
 
@@ -202,7 +202,7 @@ Capture load_capture(const std::string& path) {
   const std::vector<CapturedFrame> captured = read_capture(path);
   const std::string beside = json_beside(path);
   const std::optional<std::string> text = read_text_file(beside);
-  if (!text) throw std::runtime_error(beside + ": cannot be read; it must stand beside the pcap");
+  if (!text) throw std::runtime_error(beside + ": cannot be read; it must be beside the pcap");
   nlohmann::json all;
   try {
     all = parse_json(*text);

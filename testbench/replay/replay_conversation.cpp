@@ -15,7 +15,7 @@ using namespace proto;
 namespace {
 constexpr std::string_view kOtherService = "other services than RC",
                            kBefore = "of messages that began before the capture",
-                           kBehind = "of a message that ends behind the capture";
+                           kBehind = "of a message that ends after the capture";
 
 class Finder {
  public:
@@ -79,8 +79,8 @@ class Finder {
                                    [&](u32 mtu) { return mtu >= most || mtu == kPathMtus[4]; });
   }
 
-  // A packet does not name its sender's queue pair. Answers tell: they have the PSN of a request
-  // that came before them, the first with this PSN that has no answer yet.
+  // A packet does not name its sender's queue pair. Answers identify it: they have the PSN of an
+  // earlier request, the first with this PSN without an answer.
   void find_pairs() {
     std::set<u32> qpns[2];
     struct Asked {
@@ -156,8 +156,8 @@ class Finder {
       if (ends_message(at)) open.reset();
     }
   }
-  // Called in the order of the frames. What answers messages from before the capture comes before
-  // all answers to what is in it.
+  // Called in the order of the frames. Answers to messages from before the capture come before all
+  // answers to its messages.
   std::string_view beyond_borders(const Seen& seen, End from) {
     if (!seen.good) return "";
     const std::optional<std::size_t> at = pair_to(other(from), seen.packet.bth.dest_qp);

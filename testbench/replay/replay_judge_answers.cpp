@@ -89,7 +89,7 @@ class Answers {
   void take(const JudgedPacket& p) {
     const LongPsn psn = r_.long_psn(p.psn(), newest_ ? newest_ - 1 : 0);
     if (psn < 0 && acked_ < 0) {
-      // G6.6: an ACK of the PSN before the first request tells credits.
+      // G6.6: an ACK of the PSN before the first request advertises credits.
       if (psn == -1 && p.is(Operation::Acknowledge) && is_ack(p))
         v_.freedom("ACK before the first request, for its credits");
       else
@@ -113,7 +113,7 @@ class Answers {
   static bool is_ack(const JudgedPacket& p) {
     return syndrome_kind(p.p.aeth.syndrome) == SyndromeKind::Ack;
   }
-  // What stands in a hole of the recording was there, or it had no answer.
+  // A packet in a hole of the recording existed, or it had no answer.
   bool is_lost(LongPsn psn) const {
     return !v_.complete() && std::ranges::any_of(r_.holes, [&](const Hole& h) {
       return psn >= h.from && psn < h.to;
@@ -160,7 +160,7 @@ class Answers {
       for (auto i = r_.known.upper_bound(acked_); i != r_.known.end() && i->first < psn; ++i)
         asked += i->second.packet->p.bth.ack_req && !is_saved_request(i->second);
       if (asked) v_.freedom("ACK merged into a later one", asked);
-      if (at && !at->packet->p.bth.ack_req) v_.freedom("ACK that no request asked for");
+      if (at && !at->packet->p.bth.ack_req) v_.freedom("ACK that no request requires");
     }
     acked_ = std::max(acked_, psn), rnr_.reset();
     take_credits(p.p.aeth.syndrome, psn);
@@ -188,7 +188,7 @@ class Answers {
     } else if (psn + 1 >= newest_ || psn < acked_) {
       v_.broken(NakWithoutGap, p.number, p.text());
     } else if (const KnownRequest* at = r_.at(psn); at && at->packet->number < p.number) {
-      v_.lost("requests lost behind the recording point: a sequence NAK asks for them");
+      v_.lost("requests lost after the recording point: a sequence NAK requests them");
     }
     if (psn > acked_ + 1) answered_before(p, psn);
     nak_ = psn, acked_ = std::max(acked_, psn - 1);
@@ -261,7 +261,7 @@ class Answers {
   void judge_msn(const JudgedPacket& p, LongPsn psn, LongPsn done) {
     const bool may_be_newer = psn < acked_ || !p.is(Operation::Acknowledge);
     const auto range = msns_.range_of(done, may_be_newer ? newest_ - 1 : done);
-    if (!range) return v_.not_judged("MSNs behind packets that are missing");
+    if (!range) return v_.not_judged("MSNs after missing packets");
     const u32 msn = p.p.aeth.msn, width = psn_sub(range->second, range->first);
     const KnownRequest* at = r_.at(psn);
     const bool invalidates = at && at->packet->p.has(Ext::Ieth);

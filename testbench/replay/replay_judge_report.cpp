@@ -29,7 +29,7 @@ std::string lines_of(std::string_view title, const Counts& counts) {
 std::string not_replayed_of(const JudgedCapture& c) {
   std::string text;
   for (const std::string& why : c.not_replayed)
-    text += fmt::format("  the model does not stand in for {}\n", why);
+    text += fmt::format("  the model cannot replace {}\n", why);
   return text;
 }
 }  // namespace
@@ -61,7 +61,7 @@ std::string text_of(const JudgedCapture& c) {
                                  j.judged, j.frames, verdict_of(j));
   text += fmt::format("  {}{}\n",
                       c.listed ? "its JSON lists the frames: nothing is lost at the recorder"
-                               : "no JSON: judged by its packets alone",
+                               : "no JSON: judged only by its packets",
                       c.profile.empty() ? "" : ", profile " + c.profile);
   for (std::size_t i = 0; i < std::min(kLines, j.conversations.size()); ++i)
     text += fmt::format("  {}\n", j.conversations[i]);

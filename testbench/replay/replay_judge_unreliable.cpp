@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// UC and UD: nothing is answered, so what is missing was lost, who knows where.
+// UC and UD: nothing is answered, so missing packets were lost at an unknown place.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -42,8 +42,7 @@ class Numbers {
                          fmt::format("{}, {} is due", p.text(), *next_));
       else
         verdicts_.not_judged(
-            fmt::format("{} packets that are missing: nothing tells where they were lost",
-                        service_),
+            fmt::format("{} missing packets: nothing shows where they were lost", service_),
             u64(ahead));
     }
     next_ = psn_add(p.psn(), 1), seen_[p.psn()] = &p;
@@ -98,7 +97,7 @@ void judge_datagrams(const Flow& flow, Verdicts& verdicts) {
     bool jumped = false;
     if (p->p.payload_bytes > kPathMtus.back())
       verdicts.broken(ConversationRule::LastLength, p->number, p->text());
-    // A sender numbers all its datagrams: those to other queue pairs stand between.
+    // A sender numbers all its datagrams: those to other queue pairs lie between.
     numbers.take(*p, jumped);
   }
 }

@@ -30,7 +30,7 @@ std::string why_not(const std::vector<const JudgedPacket*>& packets) {
     framings.insert(p->p.framing), both |= p->from != packets.front()->from;
   }
   if (framings.size() > 1) return "it changes its framing";
-  return both ? "" : "one end sends nothing: its state is not told";
+  return both ? "" : "one end sends nothing: its state is unknown";
 }
 
 LearnedConnection connection_of(const CmConnection& c, const NetworkAddress& end_a) {

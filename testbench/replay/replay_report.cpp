@@ -31,7 +31,7 @@ std::string order_of(const ReplayReport& r) {
   if (r.window.one_clock)
     text += "events learned from the frames, one clock";
   else if (r.window.contradicts_itself())
-    text += fmt::format("no clock offset fits: an event is {:.1f} us before what causes it",
+    text += fmt::format("no clock offset fits: an event is {:.1f} us before its cause",
                         double(r.window.low - r.window.high) / 1000);
   else if (r.window.is_known())
     text += fmt::format("clock offset known to {:.1f} us", double(r.window.width()) / 1000);
@@ -53,10 +53,10 @@ std::string order_of(const ReplayReport& r) {
 // What the model left open, where the hosts may have done otherwise.
 std::string not_judged_of(const ReplayReport& r) {
   const auto& n = r.not_judged;
-  const std::string_view why = "the hosts may have done otherwise, the packets do not tell";
+  const std::string_view why = "the hosts may have acted differently; the packets do not show it";
   if (n.from.empty())
     return fmt::format(
-        "  all frames of end {} are followed; what it did after them is not judged: {}\n",
+        "  all frames of end {} are followed; its later actions are not judged: {}\n",
         name_of(r.end), why);
   return fmt::format(
       "  not judged by the model from {} on: {} of {} frames that end {} sent, {} of {} that came "
@@ -79,7 +79,7 @@ std::string limits_of(const ReplayReport& r) {
     text +=
         fmt::format("  {} words taken as written by the host between two ATOMICs\n", r.words_set);
   if (r.frames_lost)
-    text += fmt::format("  {} frames taken as lost behind the recording point\n", r.frames_lost);
+    text += fmt::format("  {} frames taken as lost after the recording point\n", r.frames_lost);
   return text;
 }
 

@@ -12,7 +12,7 @@ namespace {
 using enum EventRole;
 constexpr std::array kKinds{
     // clang-format off
-    EventKind{"mr",                 Host,   true,  "a region is registered; without init_seed it holds zeros and what it sends is learned", ""},
+    EventKind{"mr",                 Host,   true,  "a region is registered; without init_seed it holds zeros, and the data that it sends are learned", ""},
     EventKind{"alloc_mw",           Host,   true,  "a memory window is allocated", ""},
     EventKind{"bind_mw",            Host,   true,  "a window of type 1 is bound", ""},
     EventKind{"bind_mw1",           Host,   true,  "the same by another name", "bind_mw"},
@@ -29,12 +29,12 @@ constexpr std::array kKinds{
     EventKind{"mem_set",            Host,   true,  "bytes of a region are written by the host", ""},
     EventKind{"wc",                 Seen,   true,  "a completion", ""},
     EventKind{"async",              Seen,   true,  "an asynchronous event", ""},
-    EventKind{"qp_state",           Seen,   true,  "what a query of a queue pair says", ""},
-    EventKind{"mem_final",          Seen,   true,  "what a region holds at the end", ""},
+    EventKind{"qp_state",           Seen,   true,  "the result of a query of a queue pair", ""},
+    EventKind{"mem_final",          Seen,   true,  "the contents of a region at the end", ""},
     EventKind{"fake_peer",          Remark, true,  "this side is hand-made", ""},
     EventKind{"raw_tx",             Remark, true,  "a hand-made frame", ""},
     EventKind{"timeout_waiting_wc", Remark, true,  "completions did not come", ""},
-    EventKind{"rule",               Remark, false, "what the wire was told to do", ""},
+    EventKind{"rule",               Remark, false, "the configured faults of the wire", ""},
     EventKind{"mark",               Remark, false, "a remark", ""},
     // clang-format on
 };
@@ -50,8 +50,8 @@ const EventKind& event_kind(const JsonAt& event) {
   for (const EventKind& kind : kKinds)
     names += (names.empty() ? "" : " | ") + std::string(kind.name);
   event["ev"].refuse(
-      fmt::format("is {}, which a replay does not know; it would need the command or post that it "
-                  "stands for, as one of the events below; a remark for people is a mark",
+      fmt::format("is {}, which a replay does not know; it would need the corresponding command or "
+                  "post, as one of the events below; a remark for people is a mark",
                   event["ev"].value().dump()),
       names);
 }

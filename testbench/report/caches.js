@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The context caches: how often they had what was asked for, and the misses under way over time.
+// The context caches: their hit rates, and the misses in flight over time.
 import { group } from './over_time.js';
 import { h, percent, table } from './html.js';
 
@@ -24,7 +24,7 @@ function rootCaches(run) {
 
 export function caches(run) {
   const all = cachesOf(run), root = rootCaches(run);
-  if (!all.length) return [h('p', { class: 'soft' }, 'The chips have no caches: all contexts are on them. hca.qp_cache.entries and its like make some.'), ...root];
+  if (!all.length) return [h('p', { class: 'soft' }, 'The chips have no caches and hold all contexts. hca.qp_cache.entries and similar knobs add caches.'), ...root];
   const names = [...new Set(all.flatMap(Object.keys))].filter((name) => name !== 'cache');
   return [table('Caches', ['cache', 'hit rate', ...names], all.map((one) => [one.cache, one.hits + one.misses ? percent(one.hits / (one.hits + one.misses)) : 'not asked', ...names.map((name) => one[name])])),
     ...root, ...group(run.recording, 'caches')];

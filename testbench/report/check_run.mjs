@@ -55,7 +55,7 @@ async function checkContent(page, name) {
   equal(seen.caches, [...new Set(Object.keys(summary.counters).filter((key) => key.includes('_cache.')).map((key) => key.split('.').slice(0, 2).join(' ')))], `${name}: caches`);
   const nearness = (phase) => phase.limits.length ? 1 + phase.limits[0].share : phase.resources[0].share;
   const most = phases.reduce((best, one) => nearness(one) > nearness(best) ? one : best);
-  equal(seen.blocks, most.blocks.filter((one) => one.share > 0).length, `${name}: blocks with work in front`);
+  equal(seen.blocks, most.blocks.filter((one) => one.share > 0).length, `${name}: blocks with waiting work`);
   equal(seen.resources, most.resources.length, `${name}: resources`);
   equal(await page.evaluate(() => document.querySelectorAll('#resources [aria-label="Stalls by cause"] tbody tr').length), most.stalls.length, `${name}: stalls`);
   equal(seen.parameters, Object.keys(summary.knobs).length + Object.keys(summary.counters).length, `${name}: parameters and counters`);

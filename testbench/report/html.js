@@ -39,7 +39,7 @@ export function table(caption, heads, rows) {
         ...row.map((cell, i) => h('td', { class: numbers[i] && 'number' }, typeof cell === 'number' ? short(cell) : cell ?? '')))))));
 }
 
-// A table that is there for those who cannot use the picture.
+// A table for readers who cannot use the picture.
 export function folded(title, make) {
   const details = h('details', {}, h('summary', {}, title));
   details.addEventListener('toggle', () => details.open && details.children.length === 1 && details.append(make()));

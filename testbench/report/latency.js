@@ -29,7 +29,7 @@ export function bins(histogram) {
 
 export function latency(run) {
   const all = measured(run);
-  if (!all.length) return [h('p', { class: 'soft' }, 'This run measured no latency: ask for test: latency, or for a stream of several queue pairs, a mix or an open loop.')];
+  if (!all.length) return [h('p', { class: 'soft' }, 'This run measured no latency. Use test: latency, or a stream with several queue pairs, a mix or an open loop.')];
   const place = h('div');
   const show = (i) => {
     const one = all[i], c = cdf(one.histogram_ps), b = bins(one.histogram_ps);
@@ -37,7 +37,7 @@ export function latency(run) {
     const x = { label: 'latency, us', log: wide };
     place.replaceChildren(
       h('p', {}, `${short(one.samples)} samples; p50 ${short(one.p50_us)} us`, one.p99_us === null ? '' : `, p99 ${short(one.p99_us)} us`, one['p99.9_us'] === null ? '' : `, p99.9 ${short(one['p99.9_us'])} us`, `; from ${short(c.x[0])} to ${short(c.x.at(-1))} us.`),
-      chart({ title: 'Samples at most so long, %', x: { ...x, values: c.x }, y: { label: '% of samples' }, lines: [{ name: 'share', values: c.y, steps: true }] }),
+      chart({ title: 'Samples up to this latency, %', x: { ...x, values: c.x }, y: { label: '% of samples' }, lines: [{ name: 'share', values: c.y, steps: true }] }),
       chart({ title: 'Samples in each bin', x: { ...x, values: b.x }, y: { label: 'samples' }, lines: [{ name: 'samples', values: b.y, bars: true }] }));
   };
   show(0);

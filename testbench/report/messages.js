@@ -43,8 +43,8 @@ export function messages(run) {
       const at = dots.querySelector('[role=img]').plot?.cursor.idx;
       if (at !== undefined && at !== null) pick(order[at]);
     });
-    place.replaceChildren(h('p', {}, `${short(times.count)} messages, from the doorbell to the completion that the program takes. A step ends when the packet that came last, or the answer that completed the message, passed the block.`),
-      stepsOf(times), h('h3', {}, 'One message'), h('p', { class: 'soft' }, kept.length === times.count ? 'Choose any by its number, or click on it.' : `${short(kept.length)} of them are kept here: some evenly, and the slowest; messages.csv (run.messages) has all. Choose one by its number, the nearest is shown, or click on it.`), dots, h('div', { class: 'controls' }, box), one);
+    place.replaceChildren(h('p', {}, `${short(times.count)} messages, from the doorbell to the completion that the program takes. A step ends when the message's last packet, or the answer that completed it, passed the block.`),
+      stepsOf(times), h('h3', {}, 'One message'), h('p', { class: 'soft' }, kept.length === times.count ? 'Choose any by its number, or click on it.' : `${short(kept.length)} of them are kept here: an even selection, and the slowest; messages.csv (run.messages) has all. Choose one by its number (the nearest is shown), or click on it.`), dots, h('div', { class: 'controls' }, box), one);
     pick(slowest);
   };
   show(0);

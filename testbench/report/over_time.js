@@ -41,7 +41,7 @@ export function others(run) {
   return [h('div', { class: 'controls' }, select('Group', names, show)), place];
 }
 
-// A strip a block: the darker, the larger the part of the time in which something waited in front of it.
+// One strip for each block: the darker, the larger the share of the time with work waiting before it.
 export function heatMap(run) {
   const groups = groupsOf(run.recording).filter((name) => name.startsWith('blocks'));
   const strips = [];
@@ -49,7 +49,7 @@ export function heatMap(run) {
     const rows = run.recording.series.filter((one) => one.group === name);
     const mean = (one) => one.values.reduce((sum, v) => sum + v, 0) / run.recording.rows / 100;
     return h('figure', { 'data-heat': name }, h('figcaption', {}, name),
-      h('div', { class: 'heat', role: 'img', 'aria-label': `${name}: share of the time with work in front of each block; the table has the means` },
+      h('div', { class: 'heat', role: 'img', 'aria-label': `${name}: share of the time with work waiting before each block; the table has the means` },
         ...rows.flatMap((one) => {
           const canvas = h('canvas', { width: run.recording.rows, height: 1, title: `${one.name}: ${percent(mean(one))} of the run` });
           strips.push([canvas, one.values]);
@@ -70,5 +70,5 @@ export function heatMap(run) {
   };
   paint();
   document.addEventListener('theme', paint);
-  return [h('p', { class: 'soft' }, `Left to right: the whole run, ${Number((run.recording.rows * run.recording.width_ps * 1e-6).toPrecision(4))} us. Pale `, h('span', { class: 'legend' }), ' full: none to all of the time with work in front of the block.'), ...figures];
+  return [h('p', { class: 'soft' }, `Left to right: the whole run, ${Number((run.recording.rows * run.recording.width_ps * 1e-6).toPrecision(4))} us. Pale `, h('span', { class: 'legend' }), ' full: none to all of the time with work waiting before the block.'), ...figures];
 }

@@ -18,7 +18,7 @@ export function verdict(phase) {
   const said = (one) => `${one.resource}, ${percent(one.share)} ${one.said}${one.knob ? ` (${one.knob})` : ''}`;
   if (phase.limits.length) return `Bottleneck: ${phase.limits.map(said).join('; as near: ')}.`;
   const most = phase.resources[0];
-  return `Nothing is busy enough to limit (most: ${most.resource}, ${percent(most.share)}): latency or the plan of an open loop does.`;
+  return `Nothing is busy enough to limit (most: ${most.resource}, ${percent(most.share)}): latency or the schedule of an open loop does.`;
 }
 
 export function summary(run) {
@@ -49,18 +49,18 @@ export function resources(run) {
   const place = h('div');
   const show = (i) => place.replaceChildren(h('p', { class: 'verdict' }, verdict(phases[i])),
     barTable('Resources', ['resource', 'share', ''], phases[i].resources.map((use) => [use.resource, percent(use.share), use.share])),
-    h('h3', {}, 'Stalls by cause'), h('p', { class: 'soft' }, 'What could not go on, for want of what: cycles, and their share of the time (of waits of queue pairs: that of one queue pair). Waits for room in a block are consequences: look for what that block waits for.'),
+    h('h3', {}, 'Stalls by cause'), h('p', { class: 'soft' }, 'Each row is a block that could not continue and the missing resource: cycles, and their share of the time (for waits of queue pairs: the share of one queue pair). Waits for room in a block are consequences: look for the resource that this block waits for.'),
     stalls(phases[i]),
-    h('h3', {}, 'Blocks'), h('p', { class: 'soft' }, 'Share of the time with work in front of a block: the last one before those that wait for nothing is the one that the others wait for.'),
-    barTable('Blocks', ['block', 'work in front', ''], phases[i].blocks.filter((one) => one.share > 0).map((one) => [one.block, percent(one.share), one.share])));
+    h('h3', {}, 'Blocks'), h('p', { class: 'soft' }, 'Share of the time with work waiting before a block. The others wait for the last block that has such work.'),
+    barTable('Blocks', ['block', 'work waiting', ''], phases[i].blocks.filter((one) => one.share > 0).map((one) => [one.block, percent(one.share), one.share])));
   const box = select('Part of the run', phases.map((phase) => phase.what), show);
   box.querySelector('select').value = busiest(phases);
   show(busiest(phases));
-  return [h('div', { class: 'controls' }, box), h('p', { class: 'soft' }, 'Share of the time, from the first post to the last completion, in which something is in use or waited for. From 80 % on it is named as what limits; what only fills up in front of it is not.'), place];
+  return [h('div', { class: 'controls' }, box), h('p', { class: 'soft' }, 'Share of the time, from the first post to the last completion, in which a resource is in use or waited for. From 80 % on it is named as the limit; resources that only fill up before it are not.'), place];
 }
 
 export function breakdown(run) {
-  if (!run.breakdowns.length) return [h('p', { class: 'soft' }, 'There is none: a run with faults, of an unreliable service or of mixed operations has no message alone.')];
+  if (!run.breakdowns.length) return [h('p', { class: 'soft' }, 'There is none: a run with faults, with an unreliable service or with mixed operations has no single message.')];
   const place = h('div');
   const show = (i) => {
     const one = run.breakdowns[i];
@@ -68,7 +68,7 @@ export function breakdown(run) {
       h('p', {}, `Sum ${short(one.sum)} cycles; measured by the program: ${short(one.whole)} cycles.`));
   };
   show(0);
-  return [h('div', { class: 'controls' }, select('Message', run.breakdowns.map((one) => `${one.operation}, ${short(one.bytes)} B${one.port > 1 ? `, port ${one.port}` : ''}`), show)), h('p', { class: 'soft' }, 'One message alone, from its doorbell to its completion.'), place];
+  return [h('div', { class: 'controls' }, select('Message', run.breakdowns.map((one) => `${one.operation}, ${short(one.bytes)} B${one.port > 1 ? `, port ${one.port}` : ''}`), show)), h('p', { class: 'soft' }, 'A single message, from its doorbell to its completion.'), place];
 }
 
 // What differs from the defaults first.

@@ -34,7 +34,7 @@ std::string RtlChoice::add(std::string_view names) {
       return fmt::format("\"{}\" is no RTL block; allowed: {}{}{}", name, all().text(), ", all",
                          nearest.empty() ? "" : "; did you mean \"" + nearest + "\"?");
     }
-    if (more.has(RtlBlock(block))) return fmt::format("\"{}\" stands there twice", name);
+    if (more.has(RtlBlock(block))) return fmt::format("\"{}\" occurs twice", name);
     more.RtlSet::add(RtlBlock(block));
   }
   *this = more;

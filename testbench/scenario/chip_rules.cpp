@@ -54,8 +54,8 @@ void check_buffer(const Scenario& s, std::vector<ChipMistake>& mistakes) {
     mistakes.push_back(
         {{".link_control.buffer", ".link_control.shared", "connection.path_mtu",
           "connection.framing", "connection.service"},
-         fmt::format("{} B, with what is shared, are less than the {} B of a packet of "
-                     "connection.path_mtu with its headers; allowed: 0 B, or so many and more",
+         fmt::format("{} B, with the shared buffer, are less than the {} B of a packet of "
+                     "connection.path_mtu with its headers; allowed: 0 B, or at least that",
                      c.buffer + c.shared, longest)});
     return;
   }
@@ -112,7 +112,7 @@ void check_links(const Scenario& s, std::vector<ChipMistake>& mistakes) {
         break;
       }
 }
-// READs and ATOMICs, and what is behind them, that an entry may have on their way to a chip.
+// READs and ATOMICs, and later messages, of an entry that may be in flight to a chip.
 u64 waiting_answers(const Scenario& s, const WorkloadConfig& w) {
   const auto is_saved = [](Operation o) { return row_of(o).is_saved(); };
   const auto mix = w.weights();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls and completions of programs that fail because somebody wants them to.
+// Calls and completions of programs that are made to fail.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -11,8 +11,8 @@
 #include "model/proto/interface/device.h"
 
 namespace hca::attach {
-// A verb of which a call, or a completion, fails. The first ones are calls of the library alone;
-// the others are requests to the server (failures.cpp).
+// A verb with a failing call or completion. The first ones are calls inside the library only; the
+// others are requests to the server (failures.cpp).
 enum class FailVerb : u8 {
   PostSend,
   PostRecv,
@@ -81,7 +81,7 @@ inline constexpr std::array<std::string_view, 32> kFailVerbNames{"post_send",
                                                                  "query_port"};
 static_assert(kFailVerbNames.size() == std::size_t(FailVerb::QueryPort) + 1);
 
-// How it fails: with a value of errno, or by the status of a completion.
+// The failure: an errno value, or the status of a completion.
 struct FailStatusRow {
   std::string_view word;
   int error = 0;
@@ -97,7 +97,7 @@ inline constexpr std::array kErrnoRows{
     FailStatusRow{"EMFILE", EMFILE},   FailStatusRow{"ENOSPC", ENOSPC},
     FailStatusRow{"ENOSYS", ENOSYS},   FailStatusRow{"EOPNOTSUPP", EOPNOTSUPP},
     FailStatusRow{"ENOBUFS", ENOBUFS}, FailStatusRow{"ETIMEDOUT", ETIMEDOUT}};
-// Those of completions without SUCCESS.
+// The statuses of completions, without SUCCESS.
 inline constexpr auto kFailStatuses = [] {
   std::array<FailStatusRow, kErrnoRows.size() + proto::kWcStatusNames.size() - 1> all;
   std::ranges::copy(kErrnoRows, all.begin());
@@ -110,7 +110,7 @@ inline constexpr auto kFailStatusNames = [] {
   std::ranges::transform(kFailStatuses, names.begin(), &FailStatusRow::word);
   return names;
 }();
-enum class FailStatus : u8 {};  // a place in kFailStatuses
+enum class FailStatus : u8 {};  // index in kFailStatuses
 constexpr FailStatus fail_status(std::string_view word) {
   return FailStatus(std::ranges::find(kFailStatusNames, word) - kFailStatusNames.begin());
 }
@@ -124,12 +124,12 @@ struct FailConfig {
   const FailStatusRow& row() const { return kFailStatuses[std::size_t(status)]; }
   bool is_of_completion() const { return !row().error; }
 };
-// So many entries at a time.
+// The maximum number of entries at a time.
 inline constexpr std::size_t kMostFails = 32;
 
-// Verbs whose work completes.
+// Verbs whose work has a completion.
 constexpr bool has_completions(FailVerb verb) { return verb <= FailVerb::PollCq; }
-// What no single value of an entry shows, with what is allowed; empty: nothing.
+// A problem that no single value of an entry shows, with the allowed values; empty: none.
 inline std::string fail_mistake(const FailConfig& fail) {
   if (!fail.is_of_completion() || has_completions(fail.verb)) return "";
   return ".status: is " + std::string(fail.row().word) + " of " +
@@ -149,12 +149,12 @@ struct hca::engine::Knobs<hca::attach::FailConfig> {
   static constexpr u64 kMost = ~u64{0} >> 1;
   static constexpr auto rows = make_rows(
       knob("verb", &Config::verb, attach::kFailVerbNames,
-           "whose call fails; with the status of a completion: whose completions are counted, of "
-           "poll_cq all, of post_send and the like those of sends or receives"),
+           "the failing verb. With a completion status: poll_cq counts all completions, post_send "
+           "and the like only those of sends or receives"),
       knob("nth", &Config::nth, Unit::Count, 1, kMost,
-           "the first that fails, counted from when the program opens the device or the entry is "
-           "given"),
-      knob("times", &Config::times, Unit::Count, 1, kMost, "so many one after the other"),
+           "the first failing call, counted from the opening of the device or the addition of the "
+           "entry"),
+      knob("times", &Config::times, Unit::Count, 1, kMost, "number of consecutive failures"),
       knob("status", &Config::status, attach::kFailStatusNames,
            "errno of a call, or the status of a completion: its queue pair is then in Error"));
 };

@@ -41,7 +41,7 @@ void take_preset(std::vector<Setting>& settings, const std::string& file,
     return errors.push_back(fmt::format(
         "{}: preset: {} \"{}\"; allowed: {}",
         preset.overrides ? "--set" : fmt::format("{}:{}", file, preset.line),
-        given ? "a device that does DMA alone, which only hca calibrate runs:" : "there is no",
+        given ? "a device that only does DMA, which only hca calibrate runs:" : "there is no",
         shortened(preset.text), preset_names(false)));
   std::vector<Setting> all;
   for (const Setting& s : *given)

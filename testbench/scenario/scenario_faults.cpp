@@ -31,7 +31,7 @@ void find_occurrences(const Scenario& scenario, const std::vector<Setting>& sett
     if (is_wrong(fmt::format("faults[{}]", entry->index))) continue;
     const FaultConfig& fault = scenario.faults[entry->index];
     if (fault.per_million && fault.occurrence)
-      found.push_back({&s, s.path + ": stands beside per_million; allowed: one of them"});
+      found.push_back({&s, s.path + ": conflicts with per_million; allowed: one of them"});
   }
 }
 

@@ -84,7 +84,7 @@ class Flattener {
       const auto [at, is_new] = lines_.emplace(full, line);
       if (!is_new)
         refuse(file_, line, full,
-               fmt::format("stands there twice, first in line {}; allowed: once", at->second));
+               fmt::format("occurs twice, first in line {}; allowed: once", at->second));
       walk(value, full, depth + 1, line);
     }
   }
@@ -95,8 +95,8 @@ class Flattener {
 
 constexpr const char* kAllowedText = "; allowed: lines of \"key: value\" as YAML has them";
 
-// Where the roots of its documents stand, of the first two at most: the library finds documents
-// without end in some texts.
+// The positions of the roots of its documents, at most of the first two: the library finds endless
+// documents in some texts.
 class Documents : public YAML::EventHandler {
  public:
   explicit Documents(const std::string& text) {

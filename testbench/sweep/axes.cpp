@@ -56,7 +56,7 @@ struct Place {
   }
 };
 
-// "2", "1.25": above 1, with up to six digits behind the point.
+// "2", "1.25": above 1, with up to six digits after the point.
 std::optional<Factor> factor_of(std::string_view text) {
   const auto point = text.find('.');
   const std::string_view whole = text.substr(0, point),
@@ -196,7 +196,7 @@ class AxisReader {
       const auto times = factor_of(factor->text);
       if (!times) {
         complain(factor->line, place.path + ".factor",
-                 "is no factor; allowed: above 1, at most six digits before and behind the point");
+                 "is no factor; allowed: above 1, at most six digits before and after the point");
         return {};
       }
       values = multiplied(ends->from, ends->to, *times, kMaxPoints + 1);

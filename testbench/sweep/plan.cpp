@@ -104,9 +104,8 @@ SweepPlan parse_sweep(const std::string& text, const std::string& file) {
     count *= axis.points.size();
     if (count > kMaxPoints)
       throw ScenarioError(
-          {fmt::format("{}:{}: axes: have more than {} points together; allowed: "
-                       "so many",
-                       file, parts.axes.front().line, kMaxPoints)});
+          {fmt::format("{}:{}: axes: have more than {} points together; allowed: this many", file,
+                       parts.axes.front().line, kMaxPoints)});
   }
   plan.points = product_of(axes);
   return plan;

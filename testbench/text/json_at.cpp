@@ -136,14 +136,14 @@ nlohmann::json parse_json(std::string_view text) try {
   const CountedText from{text.data(), &line}, end{text.data() + text.size(), &line};
   const auto take = [&](int depth, nlohmann::json::parse_event_t event, nlohmann::json& value) {
     if (depth > kDeepestJson)
-      throw std::runtime_error(fmt::format(
-          "{}: values stand in one another too deeply; allowed: {}", line, kDeepestJson));
+      throw std::runtime_error(
+          fmt::format("{}: values are nested too deeply; allowed: {}", line, kDeepestJson));
     if (event == nlohmann::json::parse_event_t::object_start) keys.emplace_back();
     if (event == nlohmann::json::parse_event_t::object_end) keys.pop_back();
     if (event == nlohmann::json::parse_event_t::key)
       if (const auto& key = value.get_ref<const std::string&>(); !keys.back().insert(key).second)
         throw std::runtime_error(
-            fmt::format("{}: key \"{}\" stands twice in one object; allowed: once", line, key));
+            fmt::format("{}: key \"{}\" occurs twice in one object; allowed: once", line, key));
     return true;
   };
   try {

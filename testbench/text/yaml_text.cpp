@@ -54,9 +54,9 @@ const std::array kErrors{
     ErrorRow{YAML::ErrorMsg::FLOW_END, "a \"}\" or \"]\" that closes nothing"},
     ErrorRow{YAML::ErrorMsg::BLOCK_ENTRY, "a \"- \" where no entry may begin"},
     ErrorRow{YAML::ErrorMsg::EOF_IN_SCALAR, "a quote without its end"},
-    ErrorRow{YAML::ErrorMsg::MAP_KEY, "a key where none may stand"},
+    ErrorRow{YAML::ErrorMsg::MAP_KEY, "a key where none is allowed"},
     ErrorRow{YAML::ErrorMsg::MAP_VALUE, "a second \": \", or a value without its key"},
-    ErrorRow{YAML::ErrorMsg::TAB_IN_INDENTATION, "a tab in front of a line"},
+    ErrorRow{YAML::ErrorMsg::TAB_IN_INDENTATION, "a tab at the beginning of a line"},
     ErrorRow{YAML::ErrorMsg::UNKNOWN_TOKEN, "a character with which no word begins"},
     ErrorRow{YAML::ErrorMsg::UNKNOWN_ANCHOR, "a \"*\" and a name that no \"&\" gives"},
 };
@@ -102,6 +102,6 @@ bool is_key(std::string_view text) {
 std::string_view sentence_of_yaml_error(std::string_view message) {
   const auto row = std::find_if(kErrors.begin(), kErrors.end(),
                                 [&](const ErrorRow& r) { return message.starts_with(r.message); });
-  return row == kErrors.end() ? "what no YAML reader understands" : row->sentence;
+  return row == kErrors.end() ? "text that no YAML reader understands" : row->sentence;
 }
 }  // namespace hca::testbench

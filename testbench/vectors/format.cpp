@@ -52,7 +52,7 @@ void check_parts(const JsonAt& json, FormatKeys keys, const SetupPlan& plan) {
     check_fields(json[part], *command.body, plan);
   }
   if (json.has("answer") && json.has("status") && json["status"].text() != "Ok")
-    json["answer"].refuse("stands beside a status that has none", "an answer of status Ok");
+    json["answer"].refuse("conflicts with a status that has none", "an answer of status Ok");
 }
 void check_command(const JsonAt& json, const SetupPlan* plan) {
   check_parts(json, kCommandKeys, *plan);
@@ -104,7 +104,7 @@ void check_held(const JsonAt& json, const SetupPlan* plan) {
   for (const JsonAt& place : json.entries()) {
     const u64 number = plan->symbols.value(place);
     if (std::count(places.begin(), places.end(), number))
-      place.refuse("stands twice", "each place once");
+      place.refuse("occurs twice", "each place once");
     places.push_back(number);
   }
 }
@@ -228,7 +228,7 @@ const VerbForm& verb_of(const JsonAt& step) {
   if (!found) step.refuse("has no verb", names);
   for (const auto& [name, unused] : step.value().items())
     if (name != found->name && name != "note")
-      step[name].refuse(fmt::format("stands beside {}", found->name), "one verb, and a note");
+      step[name].refuse(fmt::format("conflicts with {}", found->name), "one verb, and a note");
   return *found;
 }
 

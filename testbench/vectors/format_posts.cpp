@@ -26,7 +26,7 @@ void some_flags(const JsonAt& json, const SetupPlan*) {
     must_be_one(flags[i], kFlagNames);
     for (std::size_t before = 0; before < i; ++before)
       if (flags[i].text() == flags[before].text())
-        flags[i].refuse("stands twice", "each flag once");
+        flags[i].refuse("occurs twice", "each flag once");
   }
 }
 constexpr std::array kMemoryKeys{
@@ -63,7 +63,7 @@ constexpr std::array kSendClashes{Clash{"sge", "inline", "one of sge and inline"
                                   Clash{"compare", "add", "one of compare and add"}};
 constexpr std::array kSrqClashes{Clash{"srq", "qp", "an SRQ, or a queue pair"},
                                  Clash{"srq", "queue", "an SRQ, or a queue of a queue pair"}};
-// What some operations alone use.
+// Keys that only some operations use.
 struct OfOperations {
   std::string_view key;
   std::array<std::string_view, 2> operations;
@@ -100,7 +100,7 @@ void check_send_wr(const JsonAt& wr, FormatKeys keys, const PlannedQp& qp, const
   if (wr.has("ah") && qp.init.service != Service::Ud)
     wr["ah"].refuse("is not for this queue pair", "queue pairs of service UD");
 }
-// A step that posts is one work request, or a "list" of them that one call posts.
+// A step that posts is one work request, or a "list" of them for one call.
 template <class Each>
 void check_posts(const JsonAt& json, FormatKeys of_list, const SetupPlan& plan, const Each& each) {
   check_object(json, of_list, &plan);

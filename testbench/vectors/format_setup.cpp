@@ -129,7 +129,7 @@ void check_setup(const JsonAt& setup) {
   for (const auto& [name, region] : regions.value().items())
     for (const std::string_view key : kOfRegistration)
       if (region.value("register", true) == false && region.contains(key))
-        regions[name][key].refuse("stands beside register: false",
+        regions[name][key].refuse("conflicts with register: false",
                                   "what a region that is not registered has");
 }
 
@@ -144,7 +144,7 @@ void check_attributes(const JsonAt& qp, Service service, QpState last) {
   });
   for (const char* key : {"max_recv_wr", "max_recv_sge"})
     if (qp.has("srq") && qp.has(key))
-      qp[key].refuse("stands beside srq", "max_wr and max_sge of the SRQ");
+      qp[key].refuse("conflicts with srq", "max_wr and max_sge of the SRQ");
 }
 
 void for_each_attribute(const JsonAt& qp,

@@ -60,7 +60,7 @@ void check_object(const JsonAt& json, FormatKeys keys, const SetupPlan* plan) {
 void check_clashes(const JsonAt& json, std::span<const Clash> clashes) {
   for (const Clash& clash : clashes)
     if (json.has(clash.one) && json.has(clash.other))
-      json[clash.other].refuse(fmt::format("stands beside {}", clash.one), clash.why);
+      json[clash.other].refuse(fmt::format("conflicts with {}", clash.one), clash.why);
 }
 
 void must_hold_some(const JsonAt& json) {

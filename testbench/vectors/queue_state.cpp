@@ -79,14 +79,14 @@ void check_state_together(const JsonAt& state, const QueueState& values) {
     return std::nullopt;
   };
   if (value_of(kLimitSsn) && value_of(kCredit) != u32(Credit::Limited))
-    state[kLimitSsn].refuse("stands without Credit 1", "beside Credit 1, the credits of the peer");
+    state[kLimitSsn].refuse("requires Credit 1", "beside Credit 1, the credits of the peer");
   std::optional<u32> psn;
   for (const std::string_view name : kSendPsns) {
     const std::optional<u32> value = value_of(name);
     if (value && psn && value != psn)
       state[name].refuse(fmt::format("is {:#x}", *value),
-                         fmt::format("{:#x}, as the other PSNs to send: a queue pair at rest has "
-                                     "nothing in flight; post what shall be",
+                         fmt::format("{:#x}, as the other PSNs to send: an idle queue pair has "
+                                     "nothing in flight; post messages for that",
                                      *psn));
     if (value) psn = value;
   }

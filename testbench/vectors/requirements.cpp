@@ -110,7 +110,7 @@ std::vector<T> load(const std::string& path, const std::array<Column<T>, N>& col
                      [&](const auto& c) { return c.name == name; }) ||
         std::count(names.begin(), names.end(), name) > 1)
       throw std::runtime_error(
-          fmt::format("{}:{}: column '{}' is unknown or stands twice", path, rows[0].line, name));
+          fmt::format("{}:{}: column '{}' is unknown or occurs twice", path, rows[0].line, name));
   std::vector<T> all;
   for (const Row& row : std::span(rows).subspan(1)) {
     if (row.fields.size() != names.size())
@@ -204,7 +204,7 @@ std::vector<Statement> load_statements(const std::string& path) {
   std::map<std::string_view, std::size_t> lines;
   for (S& s : all) {
     if (const auto [first, is_new] = lines.emplace(s.id, s.line); !is_new)
-      throw std::runtime_error(fmt::format("{}:{}: id '{}' stands twice, first in line {}", path,
+      throw std::runtime_error(fmt::format("{}:{}: id '{}' occurs twice, first in line {}", path,
                                            s.line, s.id, first->second));
     s.mutants = names_in(path, s, "mutant", s.mutant, "different names separated by ';'", is_text);
     s.ibta_numbers = names_in(path, s, "ibta", s.ibta,
@@ -236,7 +236,7 @@ std::vector<Survivor> load_survivors(const std::string& path,
       if (&other != &row && other.statement == row.statement && other.mutant == row.mutant &&
           other.line < row.line)
         refuse(path, row,
-               fmt::format("{} and '{}' stand twice, first in line {}", row.statement, row.mutant,
+               fmt::format("{} and '{}' occur twice, first in line {}", row.statement, row.mutant,
                            other.line));
   }
   return all;
@@ -252,7 +252,7 @@ std::vector<Missing> load_missing(const std::string& path, std::span<const State
     for (const M& other : all)
       if (other.line < row.line && other.statement == row.statement)
         refuse(path, row,
-               fmt::format("{} stands twice, first in line {}", row.statement, other.line));
+               fmt::format("{} occurs twice, first in line {}", row.statement, other.line));
   }
   return all;
 }

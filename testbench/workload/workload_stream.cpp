@@ -242,7 +242,7 @@ void StreamReceiver::check_end() {
   if (traffic_.operation == Operation::SendInvalidate && traffic_.mix.empty() && received_ &&
       end_.verbs->query_mr(end_.taken_mr).valid)
     checker.fail(
-        fmt::format("key {:#x} is valid behind {} invalidations", end_.taken_mr.rkey, received_));
+        fmt::format("key {:#x} is valid after {} invalidations", end_.taken_mr.rkey, received_));
 }
 
 template <class Fits>
@@ -253,9 +253,9 @@ std::optional<u64> StreamReceiver::find_message(u32 qp, u64 from, Fits&& fits) c
   return std::nullopt;
 }
 
-// The first behind the last one, or else before it, that has these bytes and has not come: some are
-// lost, some come late. Of an SRQ the WQE of a message that was begun and not ended ends too
-// (G9.2).
+// The first message after the last one, or otherwise before it, that has these bytes and has not
+// come: some are lost, some come late. With an SRQ the WQE of a message that was begun and not
+// ended completes too (G9.2).
 std::optional<u64> StreamReceiver::identify(const Wc& wc, u32 qp, u64 slot) {
   Queue& queue = queues_[qp];
   const SgeList sge =
@@ -302,8 +302,8 @@ void StreamReceiver::post_again(u32 qp, u64 slot) {
 void StreamReceiver::take(const Wc& wc) {
   const u32 qp = wc.qp_num - end_.qp->qpn;
   Queue& queue = queues_[qp];
-  // In their order: what is lost takes none, or gives it back (G14.4). Behind `receives` only some
-  // are posted again.
+  // In order: a lost message takes none, or returns it (G14.4). Beyond `receives` only some are
+  // reposted.
   const u64 next = queue.received % traffic_.receive_depth;
   const u64 slot = end_.srq || traffic_.may_lose ? wc.wr_id : next;
   if (!end_.srq && queue.received < queue.receives && wc.wr_id != next)

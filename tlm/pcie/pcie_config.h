@@ -6,12 +6,12 @@
 #include "model/engine/knob.h"
 
 namespace hca::tlm_ {
-// Where a request off the boundaries of its parts is cut.
+// Where a request off its natural boundaries is split.
 enum class PcieSplit : u8 { BySize, ByAddress };
 inline constexpr std::array<std::string_view, 2> kPcieSplitNames{"by_size", "by_address"};
 
-// Widths of a link, powers of two of the specification, and rates that a simulation comes to an end
-// with.
+// Link widths, powers of two as in the specification, and rates at which a simulation ends in
+// reasonable time.
 inline constexpr engine::KnobRule kLinkWidth{
     [](u64 n) { return n == 12 || std::has_single_bit(n); }, "is no width of a link",
     "one of 1, 2, 4, 8, 12, 16"};
@@ -20,7 +20,7 @@ inline constexpr engine::KnobRule kPcieSize{[](u64 n) { return std::has_single_b
 inline constexpr engine::KnobRule kNoneOrMegabit{[](u64 n) { return !n || n >= 1'000'000; },
                                                  "is too slow to simulate", "0 or 1 Mb/s and more"};
 
-// In which order the completions of reads come back.
+// The order in which the completions of reads return.
 enum class CompletionOrder : u8 { InOrder, ByMemory };
 inline constexpr std::array<std::string_view, 2> kCompletionOrderNames{"in_order", "by_memory"};
 
@@ -34,7 +34,7 @@ struct PcieConfig {
   u32 flit_write_header = 16, flit_read_header = 16, flit_completion_header = 12;
   u32 read_tags = 64;
   u64 latency = 100'000, memory_latency = 90'000, memory_spread = 0;  // ps
-  // Flow-control credits that a receiver has; 0: endless.
+  // Flow-control credits of a receiver; 0: unlimited.
   u32 root_posted_headers = 0, root_posted_data = 0, root_nonposted_headers = 0;
   u32 device_posted_headers = 0, device_posted_data = 0;
   u32 device_completion_headers = 0, device_completion_data = 0;
@@ -43,20 +43,20 @@ struct PcieConfig {
   CompletionOrder completion_order = CompletionOrder::InOrder;
   u64 memory_tail = 0;  // ps
   u32 memory_tail_share = 0;
-  u64 memory_rate = 0;                          // bits a second; 0: endless
+  u64 memory_rate = 0;                          // bits a second; 0: unlimited
   u32 iommu_entries = 0, iommu_ways = 4;        // 0: no IOMMU
   u64 iommu_page = 4096, iommu_walk = 200'000;  // bytes, ps
   u32 iommu_walkers = 1;
   bool relaxed_ordering = false;
-  u64 llc_bytes = 0;  // 0: none
+  u64 llc_bytes = 0;  // 0: no cache
   u32 llc_ways = 2;
   u64 llc_latency = 30'000;  // ps
   static constexpr u32 kCacheLine = 64;
-  static constexpr u32 kFlitMode = 6;  // the generation that has it
+  static constexpr u32 kFlitMode = 6;  // the first generation with flit mode
 
-  // With `overhead` and the headers of the mode of its generation, and with room for posted writes
-  // that has an end where they may wait in the root complex: else a memory or an IOMMU that is too
-  // slow would hold up no writer, ever.
+  // Applies the `overhead` and headers of its generation's mode. Also limits the room for posted
+  // writes if they may wait in the root complex: otherwise a slow memory or IOMMU would never delay
+  // a writer.
   PcieConfig of_its_mode() const {
     PcieConfig c = *this;
     if (memory_rate || iommu_entries) {
@@ -72,7 +72,8 @@ struct PcieConfig {
   }
 
   static constexpr u32 kRootHeaders = 128, kRootData = 2048;  // 32 KiB
-  // What a receiver may tell with scaled flow control: 16 times 127 and 16 times 2047.
+  // The maximum that a receiver can advertise with scaled flow control: 16 times 127 and 16 times
+  // 2047.
   static constexpr u32 kMostHeaders = 16 * 127, kMostData = 16 * 2047;
 };
 }  // namespace hca::tlm_
@@ -87,19 +88,19 @@ struct hca::engine::Knobs<hca::tlm_::PcieConfig> {
            "2.5, 5, 8, 16, 32 GT/s a lane, or 64 in flit mode"),
       knob("lanes", &Config::lanes, Unit::Count, 1, 16, tlm_::kLinkWidth, "width"),
       knob("overhead", &Config::overhead, Unit::Count, 0, 500,
-           "thousandths of the link taken by acknowledgements, credits and skips"),
+           "share of the link used by acknowledgements, credits and skips, in thousandths"),
       knob("flit_overhead", &Config::flit_overhead, Unit::Count, 0, 500,
-           "the same in flit mode, of what its flits carry: skips and flits sent again"),
+           "flit mode: share used by skips and repeated flits, in thousandths"),
       knob("mps", &Config::mps, Unit::Bytes, 128, 4096, tlm_::kPcieSize, "payload of a write TLP"),
       knob("mrrs", &Config::mrrs, Unit::Bytes, 128, 4096, tlm_::kPcieSize,
-           "bytes that one read TLP may ask for"),
+           "bytes that one read TLP may request"),
       knob("completion_bytes", &Config::completion_bytes, Unit::Bytes, 64, 4096, tlm_::kPcieSize,
            "payload of a completion TLP: the root complex's read completion boundary or the MPS"),
       knob("first_completion", &Config::first_completion, Unit::Bytes, 64, 4096, tlm_::kPcieSize,
-           "payload of the first completion TLP of a read, if that is less"),
+           "payload of the first completion TLP of a read, if this is less"),
       knob("line_reads", &Config::line_reads, Unit::Bytes, 0, 4096,
-           "a read TLP for so many bytes or less is answered by cache lines, a completion of 64 B "
-           "for each"),
+           "a read TLP for at most this many bytes is answered by cache lines, one completion of "
+           "64 B for each"),
       knob("write_header", &Config::write_header, Unit::Bytes, 12, 64,
            "header, framing and CRC of a write TLP"),
       knob("read_header", &Config::read_header, Unit::Bytes, 12, 64,
@@ -112,63 +113,66 @@ struct hca::engine::Knobs<hca::tlm_::PcieConfig> {
            "in flit mode: header of a read TLP"),
       knob("flit_completion_header", &Config::flit_completion_header, Unit::Bytes, 12, 64,
            "in flit mode: header of a completion TLP"),
-      knob("read_tags", &Config::read_tags, Unit::Count, 1, 1024,
-           "read TLPs that may wait for their data"),
+      knob("read_tags", &Config::read_tags, Unit::Count, 1, 1024, "read TLPs in flight"),
       knob("latency", &Config::latency, Unit::Picoseconds, 0, 100'000'000,
            "one way, from the end of a TLP at its sender to its receiver"),
       knob("memory_latency", &Config::memory_latency, Unit::Picoseconds, 0, 100'000'000,
            "from a read at the root complex to its first completion"),
       knob("memory_spread", &Config::memory_spread, Unit::Picoseconds, 0, 100'000'000,
-           "how much longer that may take, evenly by chance"),
+           "maximum of a uniform random addition to memory_latency"),
       knob("root_posted_headers", &Config::root_posted_headers, Unit::Count, 0,
            Config::kMostHeaders,
-           "flow-control credits of the root complex: write TLPs; 0: endless, but 128 with "
+           "flow-control credits of the root complex for write TLPs; 0: unlimited, but 128 with "
            "memory_rate or iommu_entries"),
       knob("root_posted_data", &Config::root_posted_data, Unit::Count, 0, Config::kMostData,
-           "the same for 16 B of their payload each; 0: endless, but 2048 with memory_rate or "
+           "credits for their payload, 16 B each; 0: unlimited, but 2048 with memory_rate or "
            "iommu_entries"),
       knob("root_nonposted_headers", &Config::root_nonposted_headers, Unit::Count, 0,
-           Config::kMostHeaders, "the same for read TLPs; 0: endless"),
+           Config::kMostHeaders,
+           "flow-control credits of the root complex for read TLPs; 0: unlimited"),
       knob("device_posted_headers", &Config::device_posted_headers, Unit::Count, 0,
-           Config::kMostHeaders, "flow-control credits of the HCA: MMIO write TLPs; 0: endless"),
+           Config::kMostHeaders,
+           "flow-control credits of the HCA for MMIO write TLPs; 0: unlimited"),
       knob("device_posted_data", &Config::device_posted_data, Unit::Count, 0, Config::kMostData,
-           "the same for 16 B of their payload each; 0: endless"),
+           "credits for their payload, 16 B each; 0: unlimited"),
       knob("device_completion_headers", &Config::device_completion_headers, Unit::Count, 0,
-           Config::kMostHeaders, "the same for completion TLPs; 0: endless"),
+           Config::kMostHeaders,
+           "flow-control credits of the HCA for completion TLPs; 0: unlimited"),
       knob("device_completion_data", &Config::device_completion_data, Unit::Count, 0,
-           Config::kMostData, "the same for 16 B of their payload each; 0: endless"),
+           Config::kMostData, "credits for their payload, 16 B each; 0: unlimited"),
       knob("credit_latency", &Config::credit_latency, Unit::Picoseconds, 0, 100'000'000,
-           "from a TLP that has left its receiver's buffer to its credits on their way back"),
+           "from the departure of a TLP from its receiver's buffer to the return of its credits"),
       knob("split", &Config::split, tlm_::kPcieSplitNames,
-           "where requests are cut: as if all began on boundaries, or at those of their addresses"),
+           "where requests are split: as if all began on boundaries, or by their addresses"),
       knob("completion_order", &Config::completion_order, tlm_::kCompletionOrderNames,
-           "of reads: as they were asked for; or each TLP takes memory_spread and memory_tail for "
-           "itself, and what memory has first comes first"),
+           "order of read completions: that of the requests, or that of memory, with memory_spread "
+           "and memory_tail for each TLP"),
       knob("memory_tail", &Config::memory_tail, Unit::Picoseconds, 0, 1'000'000'000,
-           "how much longer still memory_tail_share of the reads take"),
+           "additional latency of a share of the reads (memory_tail_share)"),
       knob("memory_tail_share", &Config::memory_tail_share, Unit::Count, 0, 1'000'000,
-           "of a million reads"),
+           "reads with memory_tail, in a million"),
       knob("memory_rate", &Config::memory_rate, Unit::BitsPerSecond, 0, 100'000'000'000'000,
            tlm_::kNoneOrMegabit,
-           "what memory moves for this link, reads and writes together; 0: endless"),
+           "memory bandwidth of this link, reads and writes together; 0: unlimited"),
       knob("iommu_entries", &Config::iommu_entries, Unit::Count, 0, 1 << 20,
-           "translations that the IOMMU keeps; 0: there is none"),
-      knob("iommu_ways", &Config::iommu_ways, Unit::Count, 1, 1024, "translations of a set"),
+           "translations in the IOTLB; 0: no IOMMU"),
+      knob("iommu_ways", &Config::iommu_ways, Unit::Count, 1, 1024, "translations of an IOTLB set"),
       knob("iommu_page", &Config::iommu_page, Unit::Bytes, 4096, u64{1} << 30, tlm_::kPcieSize,
-           "what one translation is for"),
+           "bytes that one translation covers"),
       knob("iommu_walk", &Config::iommu_walk, Unit::Picoseconds, 0, 100'000'000,
-           "for a translation that is not kept"),
-      knob("iommu_walkers", &Config::iommu_walkers, Unit::Count, 1, 256, "walks at the same time"),
+           "duration of a page walk after an IOTLB miss"),
+      knob("iommu_walkers", &Config::iommu_walkers, Unit::Count, 1, 256, "page walks in parallel"),
       knob("relaxed_ordering", &Config::relaxed_ordering,
-           "at the root complex a write does not wait for the translation of the one before"),
+           "a write at the root complex does not wait for the translation of the previous one"),
       knob("llc_bytes", &Config::llc_bytes, Unit::Bytes, 0, u64{1} << 30,
-           "of the last-level cache, for what DMA writes; 0: it goes to memory"),
-      knob("llc_ways", &Config::llc_ways, Unit::Count, 1, 64, "lines of 64 B of a set"),
+           "size of the last-level cache for DMA writes; 0: writes go to memory"),
+      knob("llc_ways", &Config::llc_ways, Unit::Count, 1, 64,
+           "lines of 64 B in a set of the last-level cache"),
       knob("llc_latency", &Config::llc_latency, Unit::Picoseconds, 0, 100'000'000,
-           "instead of memory_latency, for a read of what is there"));
+           "latency of a read that hits the last-level cache, instead of memory_latency"));
 };
 
 namespace hca::tlm_ {
-// Throws engine::ConfigError: a knob out of its range, or credits that one TLP cannot have.
+// Throws engine::ConfigError for a knob out of its range, or too few credits for one TLP.
 void check_pcie(const PcieConfig& config);
 }  // namespace hca::tlm_

@@ -13,8 +13,8 @@
 #include "tlm/pcie/pcie_config.h"
 
 namespace hca::tlm_ {
-// What of a PCIe link and behind it can be in use: a line or memory, of which there is one, or read
-// tags, flow-control credits and walkers, of which there are so many.
+// Resources of the PCIe link and root complex: a line or memory, one of each; read tags,
+// flow-control credits and walkers, several of each.
 enum class PciePart : u8 {
   Up,
   Down,
@@ -47,61 +47,61 @@ inline constexpr std::array<PciePartRow, std::size_t(PciePart::Count)> kPciePart
      {"page walkers", "walkers", "pcie.iommu_walkers, pcie.iommu_entries"},
      {"host memory", "memory", "pcie.memory_rate"}}};
 
-// What the root complex has in its caches.
+// Counters of the caches in the root complex.
 struct RootCounters {
   u64 translations = 0, walks = 0, llc_reads = 0, llc_hits = 0, written_back = 0;
 };
 
-// When DMA and MMIO arrive across PCIe. The TLPs of one request are a train computed by arithmetic:
-// no event each.
-//  - A read is split by MRRS. Each part leaves when its tag is free and the line upstream is; the
-//    root complex answers in order with completions of completion_bytes, a short one (line_reads)
-//    by cache lines, one after the other on the line downstream; the tag is free again with the
-//    last of them. A read that waits for its tag holds up no write: it takes its time of the line
-//    when it is asked for.
-//  - An AtomicOp is one TLP with its operands, behind a header as a write's; like a read it has a
-//  tag, and one completion with the value.
-//  - A write is split by MPS; each TLP leaves when its last byte is at hand and the line is free.
-//  The bytes come evenly from the first cycle to the last.
-//  - The requests of the HCA use the line upstream in the order of the calls: a read asked for
+// Computes when DMA and MMIO arrive across PCIe. The TLPs of one request are a train computed by
+// arithmetic, without an event for each.
+//  - A read is split by MRRS. Each part leaves when its tag and the line upstream are free. The
+//    root complex answers in order with completions of completion_bytes (a short one, line_reads,
+//    by cache lines), one after the other on the line downstream; the tag is free again with the
+//    last one. A read that waits for its tag delays no write: its time on the line is reserved when
+//    it is requested.
+//  - An AtomicOp is one TLP with its operands after a header like a write's; like a read it has a
+//    tag and one completion with the value.
+//  - A write is split by MPS; each TLP leaves when its last byte is available and the line is free.
+//    The bytes arrive evenly from the first cycle to the last.
+//  - The requests of the HCA use the line upstream in the order of the calls: a read requested
 //    inside a write's train follows the train.
-//  - MMIO writes downstream follow each other, and share the line with the completions (DownLine).
-//  - Of a read of several parts the first has the chance to take longer, the others follow it.
-// All requests start on a boundary of the sizes above: addresses are not looked at. What needs
-// them, and credits, is in PcieTlpLink.
+//  - MMIO writes downstream follow each other and share the line with the completions (DownLine).
+//  - In a read of several parts only the first has a random delay; the others follow it.
+// All requests are taken to start on a boundary of the sizes above: addresses are ignored.
+// PcieTlpLink handles addresses and credits.
 class PcieLink : public blocks::HostTiming {
  public:
-  // `hertz`: the clock in whose cycles all times are; `seed`: of what memory takes more. Throws
-  // engine::ConfigError.
+  // `hertz`: the clock in whose cycles all times are; `seed`: for the random part of the memory
+  // latency. Throws engine::ConfigError.
   PcieLink(const PcieConfig& config, u64 hertz, u64 seed = 0);
   blocks::ReadTiming read(Cycle at, u64 address, u32 bytes) override;
   blocks::ReadTiming atomic(Cycle at, u64 address, u32 operands) override;
   blocks::WriteTiming write(Cycle first_in, Cycle last_in, u64 address, u32 bytes) override;
-  // A posted write of host software: when it reaches the HCA.
+  // A posted write of host software; returns when it reaches the HCA.
   virtual Cycle mmio_write(Cycle at, u32 bytes);
-  // Of a link that looks at addresses; nullptr: nothing is counted.
+  // Counters of a link that uses addresses; nullptr: nothing is counted.
   virtual const RootCounters* root_counters() const { return nullptr; }
-  // Nothing of the host reaches the HCA sooner than this.
+  // The minimum time from the host to the HCA.
   Cycle latency() const { return latency_; }
 
-  // Of a link that was made to be metered: `amount` cycles of a line, or of tags or credits, evenly
-  // between two cycles. A tag is taken from the first cycle in which its request could have gone,
-  // by tags, to the last completion; a credit from the start of its TLP until it is back.
+  // Called if the link was made with metering: `amount` cycles of a line, or of tags or credits,
+  // spread evenly between two cycles. A tag counts from the first cycle in which the tags allow its
+  // request to the last completion; a credit from the start of its TLP until it returns.
   std::function<void(PciePart part, Cycle from, Cycle to, double amount)> meter;
-  // The same: TLPs wait for a part, from one cycle to another. Of a part these come in the order of
-  // their ends; some may overlap.
+  // With metering: TLPs wait for a part, from one cycle to another. For each part the calls come in
+  // the order of their ends; intervals may overlap.
   std::function<void(PciePart part, Cycle from, Cycle to)> waits;
-  // How many there are; 0: none that could limit.
+  // How many units there are; 0: the part cannot limit.
   virtual u32 count(PciePart part) const { return count_of_wires(part); }
 
  protected:
-  static constexpr u64 kBeatBytes = 64;  // of data that the chip moves
+  static constexpr u64 kBeatBytes = 64;  // moved by the chip
   u32 count_of_wires(PciePart part) const;
-  // `bytes` that have left a line by cycle `end`.
+  // Reports `bytes` that have left a line by cycle `end`.
   void tell_bytes(PciePart part, Cycle end, u64 bytes) const;
-  // On the line: an AtomicOp.
+  // The size of an AtomicOp on the line.
   u64 atomic_bytes(u32 operands) const { return operands + u64{config_.write_header}; }
-  // The payloads of the completions of a part.
+  // The payload sizes of the completions of a part.
   struct Pieces {
     u32 first, others;
   };
@@ -114,15 +114,16 @@ class PcieLink : public blocks::HostTiming {
   u64 answer_of(u32 part) const;
   PcieConfig config_;
   Cycle latency_, memory_latency_, spread_, tail_;
-  u32 first_, one_tlp_;       // bytes: of a first completion, of a read with one TLP each way
+  u32 first_, one_tlp_;       // bytes of a first completion, and of a read with one TLP each way
   Cycle read_header_cycles_;  // on the line
-  TlpLine up_, mmio_;         // mmio_: those writes alone
+  TlpLine up_, mmio_;         // mmio_: MMIO writes only
   DownLine down_;
   std::vector<Cycle> tag_free_from_;
   std::size_t next_tag_ = 0;
   Cycle& take_tag();
   Cycle& first_free_tag() { return *std::ranges::min_element(tag_free_from_); }
-  // MMIO of so many bytes on the line that may start in cycle `at`: when it is at the HCA.
+  // An MMIO write of this many bytes on the line that may start in cycle `at`; returns its arrival
+  // at the HCA.
   Cycle send_mmio(Cycle at, u64 bytes);
   Cycle at_memory() {
     if (spread_ | tail_) [[unlikely]]
@@ -131,28 +132,29 @@ class PcieLink : public blocks::HostTiming {
   }
 
  private:
-  // A read of several parts that finds both lines free and its tags at hand: all of it follows from
-  // the cycle in which it is asked for and the one in which memory answers. Sizes repeat.
+  // A read of several parts that finds both lines and its tags free: its times follow from the
+  // cycle of its request and that of memory's answer. Sizes repeat.
   struct Burst {
     u32 bytes = 0;
     engine::Rate::Span requests{}, answers{};  // on the lines: all of them
-    // Behind the answer of memory: the end of the first completion, of the last one of each part.
+    // After the answer of memory: the end of the first completion, and of the last one of each
+    // part.
     Cycle first = 0;
     std::vector<Cycle> parts{};
   };
-  // A write of more than one TLP, whose beats, from 0 on, come evenly. How many cycles lie between
-  // the first and the last repeats too.
+  // A write of more than one TLP, whose beats (from 0 on) arrive evenly. The number of cycles from
+  // the first to the last beat repeats too.
   struct Train {
     struct Spread {
       Cycle takes = engine::kNever;  // from the first beat to the last
-      Cycle first = 0;               // when the first TLP is at hand, behind the first beat
-      engine::Rate::Span least{};    // its end is no earlier behind the first beat
+      Cycle first = 0;               // when the first TLP is available, counted from the first beat
+      engine::Rate::Span least{};    // minimum distance of its end from the first beat
     };
     u32 bytes = 0;
     engine::Divisor gaps{1};           // between its beats
     engine::Rate::Span all{}, last{};  // on the line: its TLPs, the last of them
     std::array<Spread, 8> spreads{};
-    // When a beat is at hand, behind the first.
+    // When a beat is available, counted from the first.
     Cycle at_hand(u64 beat, Cycle takes) const {
       return gaps.quotient(takes * beat + gaps.value() - 1);
     }
@@ -167,7 +169,7 @@ class PcieLink : public blocks::HostTiming {
   void learn_burst(Burst& burst, u32 bytes);
   void learn_train(u32 bytes);
   void learn_spread(Train::Spread& spread, Cycle takes) const;
-  // Of so many bytes the last beat, from 0 on.
+  // The last beat (from 0 on) of this many bytes.
   static u64 last_beat(u64 bytes) { return (bytes + kBeatBytes - 1) / kBeatBytes - 1; }
 
   u64 full_answer_;  // of a part of mrrs bytes
@@ -186,13 +188,12 @@ template <>
 struct hca::engine::Counters<hca::tlm_::RootCounters> {
   using C = hca::tlm_::RootCounters;
   static constexpr std::string_view block = "pcie";
-  static constexpr auto rows = make_rows(
-      counter("translations", &C::translations, "pages",
-              "translations that TLPs needed (iommu_entries)"),
-      counter("walks", &C::walks, "pages", "of them those that the IOMMU did not have"),
-      counter("llc_reads", &C::llc_reads, "TLPs",
-              "reads that looked into the last-level cache (llc_bytes)"),
-      counter("llc_hits", &C::llc_hits, "TLPs", "of them those that found all their lines there"),
-      counter("written_back", &C::written_back, "lines",
-              "that went from there to memory for others"));
+  static constexpr auto rows =
+      make_rows(counter("translations", &C::translations, "pages",
+                        "translations that TLPs needed (iommu_entries)"),
+                counter("walks", &C::walks, "pages", "IOTLB misses"),
+                counter("llc_reads", &C::llc_reads, "TLPs",
+                        "reads looked up in the last-level cache (llc_bytes)"),
+                counter("llc_hits", &C::llc_hits, "TLPs", "reads that hit it in all lines"),
+                counter("written_back", &C::written_back, "lines", "evicted from it to memory"));
 };

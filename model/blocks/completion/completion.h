@@ -18,14 +18,14 @@ struct CompletionCounters {
   u64 cqes = 0, overflows = 0, events = 0;
 };
 
-// Writes CQEs into their rings; owns the CQs' producers and their arming. The two sides of the chip
-// take turns.
+// Writes CQEs into their rings; owns the producers of CQs and their arming. The two sides of the
+// chip alternate.
 //
-// Contract: a completion seen in cycle n asks for its DMA write in n + latency; one each `interval`
-// cycles. A completion event is raised when the CQE that causes it is in memory, or by the doorbell
-// that arms its CQ if that came later; SQ_DRAINED and QP_LAST_WQE_REACHED when all CQEs in front of
-// it are. With moderation the event waits for the number of CQEs, or for its period from the CQE or
-// doorbell that would raise it without.
+// Contract: a completion seen in cycle n requests its DMA write in n + latency; one each `interval`
+// cycles. A completion event is raised when its CQE is in memory, or by the doorbell that arms the
+// CQ if that comes later. SQ_DRAINED and QP_LAST_WQE_REACHED are raised when all earlier CQEs are
+// in memory. With moderation the event also waits for the number of CQEs, or for the period; the
+// period starts at the CQE or doorbell that would raise the event without moderation.
 class Completion : public engine::Block {
  public:
   struct Outputs {
@@ -42,10 +42,10 @@ class Completion : public engine::Block {
         accesses_(accesses) {}
 
   std::array<CompletedLink, 2> completions_in{CompletedLink{8},
-                                              CompletedLink{8}};  // requester, responder
+                                              CompletedLink{8}};  // from requester, responder
   CqBellLink bells_in{8};
-  engine::Link<u32, 64> written_in{64};  // by dma: a CQE of this CQ is in memory
-  engine::Link<u32, 2> changed_in{2};    // by command: this CQ changed or went
+  engine::Link<u32, 64> written_in{64};  // from dma: a CQE of this CQ is in memory
+  engine::Link<u32, 2> changed_in{2};    // from command: this CQ was changed or destroyed
   engine::Budget buffers;
   Outputs outputs;
   CompletionCounters counters;
@@ -80,14 +80,14 @@ class Completion : public engine::Block {
   std::array<u32, CompletionConfig::kMostBuffers> cq_of_{};
   std::array<bool, CompletionConfig::kMostBuffers> solicits_{};
   u32 used_ = 0;
-  Delayed in_memory_;  // CQEs
+  Delayed in_memory_;  // CQEs in memory
   struct LateEvent {
     proto::Event event{};
-    u32 behind = 0;  // when so many CQEs are in memory
+    u32 behind = 0;  // due when this many CQEs are in memory
   };
   Ring<LateEvent> late_events_;
   Ring<Fault> faults_;
-  Timers periods_;  // by CQN: of moderation
+  Timers periods_;  // by CQN: moderation periods
   unsigned next_input_ = 0;
   Cycle next_ = 0;
 };
@@ -99,6 +99,6 @@ struct hca::engine::Counters<hca::blocks::CompletionCounters> {
   static constexpr std::string_view block = "completion";
   static constexpr auto rows =
       make_rows(counter("cqes", &C::cqes, "CQEs", "CQEs written"),
-                counter("overflows", &C::overflows, "CQEs", "CQEs that found no room"),
+                counter("overflows", &C::overflows, "CQEs", "CQEs without room"),
                 counter("events", &C::events, "events", "completion events raised"));
 };

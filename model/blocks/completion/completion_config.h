@@ -5,7 +5,7 @@
 namespace hca::blocks {
 struct CompletionConfig {
   Cycle latency = 3, interval = 1;
-  u32 buffers = 64;  // CQEs on their way to memory
+  u32 buffers = 64;  // CQEs in flight to memory
   static constexpr u32 kMostBuffers = 64;
 };
 }  // namespace hca::blocks
@@ -18,5 +18,5 @@ struct hca::engine::Knobs<hca::blocks::CompletionConfig> {
   static constexpr auto rows = join_rows(
       hca::blocks::stage_rows<C>("from a completion to its DMA write", "between two completions"),
       make_rows(knob("buffers", &C::buffers, Unit::Count, 1, C::kMostBuffers,
-                     "CQEs on their way to memory")));
+                     "CQEs in flight to memory")));
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Processing engines that work side by side in one block, each on queue pairs of its own: the order
-// within a queue pair is that of its engine.
+// Parallel processing engines of one block. Each engine has its own queue pairs, so it keeps the
+// order within a queue pair.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -21,18 +21,18 @@ inline constexpr std::array<std::string_view, 2> kEngineAssignmentNames{"modulo"
 class Engines {
  public:
   static constexpr u32 kMost = 16;
-  // Each takes an item every `interval` cycles at most.
+  // Each engine takes at most one item every `interval` cycles.
   Engines(u32 count, Cycle interval, EngineAssignment assignment)
       : limit_(limits(count, interval)),
         interval_(interval),
         assignment_(assignment),
         each_(count) {}
 
-  // One engine that could take an item in each cycle limits nothing: its block need not ask.
+  // False: a single engine that can take an item in each cycle limits nothing; skip the checks.
   bool limit() const { return limit_; }
   static bool limits(u32 count, Cycle interval) { return count > 1 || interval > 1; }
   unsigned count() const { return unsigned(each_.size()); }
-  // modulo: queue pairs with consecutive numbers are on different engines; hash: as chance has it.
+  // modulo: queue pairs with consecutive numbers use different engines; hash: pseudo-random.
   unsigned of(u32 qpn) const {
     u64 number = qpn;
     if (assignment_ == EngineAssignment::Hash) number = engine::split_mix(number);
@@ -43,7 +43,7 @@ class Engines {
     each_[engine].free_from = now + interval_;
     ++each_[engine].items;
   }
-  // Cycles in which it has worked, or will for what it took.
+  // Busy cycles of an engine, including those still ahead for items it has taken.
   Cycle worked(unsigned engine) const { return each_[engine].items * interval_; }
 
  private:
@@ -57,16 +57,16 @@ class Engines {
   std::vector<Each> each_;
 };
 
-// The knobs of a block that has engines. `items`: what they take.
+// The knobs of a block with engines. `items`: the word for the items that they take.
 template <class C>
 constexpr auto engine_rows(std::string_view items) {
   using engine::knob;
   using engine::Unit;
   return make_rows(
       knob("engines", &C::engines, Unit::Count, 1, Engines::kMost,
-           "that work side by side, each on queue pairs of its own"),
+           "parallel processing engines, each with its own queue pairs"),
       knob("engine_interval", &C::engine_interval, Unit::Cycles, 1, 100'000, items),
       knob("assignment", &C::assignment, kEngineAssignmentNames,
-           "which engine a queue pair has: its number modulo engines, or a hash of it"));
+           "how a queue pair selects its engine: its number modulo engines, or a hash of it"));
 }
 }  // namespace hca::blocks

@@ -24,7 +24,7 @@ struct SendRow {
 constexpr std::array kSendRows{
     // clang-format off
     SendRow{[](const SendView& v) { return v.requester.failing; },
-            "requester: a work request has failed, and those in front of it are not done"},
+            "requester: a work request has failed, and earlier ones are not done"},
     SendRow{[](const SendView& v) { return v.requester.waits_local; },
             "command: has a work request of it to execute (Bind MW, Local Invalidate, Fast Register MR), or waits for accesses judged before it to end: look at dma"},
     SendRow{[](const SendView& v) { return v.s.waits_rnr && v.requester.timer_runs; },
@@ -32,7 +32,7 @@ constexpr std::array kSendRows{
     SendRow{[](const SendView& v) { return v.s.waits_rnr; },
             "requester: waits the time that an RNR NAK named, without a timer"},
     SendRow{[](const SendView& v) { return v.requester.has_wqe && v.requester.listed; },
-            "requester: it stands in the list of those that send, and no packet is cut: look at packetizer and port"},
+            "requester: it is in the ready list, but no packet is cut: look at packetizer and port"},
     SendRow{[](const SendView& v) { return v.requester.has_wqe && v.requester.probes; },
             "requester: waits for the ACK of the first packet of its message"},
     SendRow{[](const SendView& v) { return v.requester.has_wqe && starts_nothing(v.qp, v.s); },
@@ -40,11 +40,11 @@ constexpr std::array kSendRows{
     SendRow{[](const SendView& v) { return v.requester.waits_data; },
             "requester: its next WQE waits for the data of READs and ATOMICs to be in memory: look at dma"},
     SendRow{[](const SendView& v) { return v.requester.waits_credits; },
-            "peer: has told of no receive WQE for the next message"},
+            "peer: has advertised no receive WQE for the next message"},
     SendRow{[](const SendView& v) { return v.requester.waits_window; },
             "requester: its next WQE waits for acknowledgements, 2^23 PSNs are out"},
     SendRow{[](const SendView& v) { return v.requester.has_wqe; },
-            "requester: has its next WQE, waits for nothing and does not stand in the list of those that send"},
+            "requester: has its next WQE and waits for nothing, but is not in the ready list"},
     SendRow{[](const SendView& v) { return v.scheduler.paused; },
             "requester: has stopped it at qp_scheduler and not let it go on"},
     SendRow{[](const SendView& v) { return v.scheduler.turns != 0; },
@@ -52,13 +52,13 @@ constexpr std::array kSendRows{
     SendRow{[](const SendView& v) { return v.scheduler.fetch != v.scheduler.posted && v.scheduler.ready; },
             "qp_scheduler: it is ready, and gets no turn: requester has not given back those of others"},
     SendRow{[](const SendView& v) { return v.scheduler.fetch != v.scheduler.posted; },
-            "qp_scheduler: it has WQEs to fetch, and does not stand in the ready list"},
+            "qp_scheduler: it has WQEs to fetch, but is not in the ready list"},
     SendRow{[](const SendView& v) { return v.scheduler.posted != v.rung; },
             "doorbell: its last doorbell has not come to qp_scheduler"},
     SendRow{[](const SendView& v) { return v.s.started != v.scheduler.posted; },
-            "requester: its WQEs were fetched, and neither begun nor asked for again"},
+            "requester: its WQEs were fetched, but neither begun nor requested again"},
     SendRow{[](const SendView& v) { return v.s.completed != v.s.started; },
-            "requester: what it began is answered and not completed: look at dma and completion"},
+            "requester: its messages are answered but not completed: look at dma and completion"},
     // clang-format on
 };
 }  // namespace
@@ -80,22 +80,20 @@ std::string receive_standstill(const ResponderHold& r) {
     text = "responder_execute: " + std::to_string(r.parked) + " packets wait, the first has PSN " +
            std::to_string(r.psn);
     if (r.waits_invalidate)
-      text +=
-          " and comes behind a SEND with Invalidate that has not taken its key away: look at "
-          "command";
+      text += " and comes after a SEND with Invalidate whose key is still valid: look at command";
     else if (r.waits_atomic)
-      text += " and comes behind an ATOMIC that is not done: look at dma";
+      text += " and comes after an ATOMIC that is not done: look at dma";
     else
       text += " and needs receive WQE " + std::to_string(r.wqe) +
-              (r.reading ? ", which dma has to read" : ", which nobody has asked for");
+              (r.reading ? ", which dma has to read" : ", which nobody has requested");
   } else if (r.has_answer) {
     text = "responder_execute: PSN " + std::to_string(r.answer_psn) + " is not answered: ";
     text += r.answer_drains  ? "it has taken a key away, and accesses that were judged before have "
                                "not ended: look at dma"
             : r.answer_waits ? "its data are not in memory, look at dma"
             : r.answer_listed ? "it is its turn, look at responder_reply and completion"
-                              : "it waits for nothing and does not stand in the list of those that "
-                                "answer";
+                              : "it waits for nothing, but is not in the list of answering queue "
+                                "pairs";
   }
   return text;
 }

@@ -8,8 +8,8 @@
 #include "model/proto/interface/context_memory.h"
 
 namespace hca::blocks {
-inline constexpr u32 kMaxMisses = 64;  // of a cache
-// Ends the name of the budget of a cache's misses.
+inline constexpr u32 kMaxMisses = 64;  // per cache
+// Suffix of the name of a cache's miss budget.
 inline constexpr std::string_view kMissesName = " cache misses";
 
 struct CacheConfig {
@@ -51,25 +51,27 @@ struct CacheConfigs {
     return *all[unsigned(kind)];
   }
   bool any() const { return tables() || !wqe.holds_all(); }
-  // Of contexts that stand in the context memory.
+  // True: the context memory is used, because the cache of a kind with a table there does not hold
+  // all contexts.
   bool tables() const {
     return std::ranges::any_of(proto::kContextTables, [this](const proto::ContextKindRow& row) {
       return row.bytes && !(*this)[row.kind].holds_all();
     });
   }
 };
-// Throws engine::ConfigError: ways that do not divide the entries.
+// Throws engine::ConfigError if the ways do not divide the entries.
 void check_caches(const CacheConfigs& configs);
 
-// The knobs that each of them has.
-inline constexpr auto kCacheKnobs = make_rows(
-    engine::knob("entries", &CacheConfig::entries, engine::Unit::Count, 0, 1 << 20,
-                 "entries on chip; 0 holds all"),
-    engine::knob("ways", &CacheConfig::ways, engine::Unit::Count, 0, 1 << 20,
-                 "entries of a set, which divide all entries; 0 is one set"),
-    engine::knob("policy", &CacheConfig::policy, kReplacementNames, "which entry of a set goes"),
-    engine::knob("misses", &CacheConfig::misses, engine::Unit::Count, 1, kMaxMisses,
-                 "entries that may be on their way from host memory"));
+// The knobs of each cache.
+inline constexpr auto kCacheKnobs =
+    make_rows(engine::knob("entries", &CacheConfig::entries, engine::Unit::Count, 0, 1 << 20,
+                           "entries on chip; 0 holds all"),
+              engine::knob("ways", &CacheConfig::ways, engine::Unit::Count, 0, 1 << 20,
+                           "entries of a set, a divisor of all entries; 0: one set"),
+              engine::knob("policy", &CacheConfig::policy, kReplacementNames,
+                           "which entry of a set is evicted"),
+              engine::knob("misses", &CacheConfig::misses, engine::Unit::Count, 1, kMaxMisses,
+                           "maximum misses in flight"));
 }  // namespace hca::blocks
 
 template <hca::proto::ContextKind kKind>
@@ -78,11 +80,10 @@ struct hca::engine::Knobs<hca::blocks::CacheConfigOf<kKind>> {
   static constexpr std::string_view sentence = hca::proto::row_of(kKind).meaning;
   static constexpr auto rows = [] {
     if constexpr (kKind == hca::proto::ContextKind::Wqe)
-      return join_rows(
-          hca::blocks::kCacheKnobs,
-          make_rows(knob("acks", &hca::blocks::CacheConfigOf<kKind>::acks,
-                         "each message needs its WQE when it is acknowledged, or READs and "
-                         "ATOMICs alone do")));
+      return join_rows(hca::blocks::kCacheKnobs,
+                       make_rows(knob("acks", &hca::blocks::CacheConfigOf<kKind>::acks,
+                                      "every message needs its WQE when it is acknowledged; "
+                                      "otherwise only READs and ATOMICs do")));
     else
       return hca::blocks::kCacheKnobs;
   }();
@@ -92,29 +93,31 @@ struct hca::engine::Counters<hca::blocks::CacheCountersOf<kKind>> {
   using C = hca::blocks::CacheCounters;
   static constexpr std::string_view block = hca::proto::row_of(kKind).cache;
   static constexpr auto rows = make_rows(
-      counter("hits", &C::hits, "look-ups", "the entry was here"),
+      counter("hits", &C::hits, "look-ups", "the entry was on chip"),
       counter("misses", &C::misses, "look-ups", "the entry was read from host memory"),
-      counter("joined", &C::joined, "look-ups", "the entry was on its way already"),
+      counter("joined", &C::joined, "look-ups", "the read of the entry was already in flight"),
       counter("waits", &C::waits, "look-ups", "misses that waited for another one to end"),
-      counter("write_backs", &C::write_backs, "entries", "changed entries that went back"),
-      counter("damaged", &C::damaged, "entries", "came back other than they went"),
-      counter("miss_cycles", &C::miss_cycles, "cycles", "from a miss to its entry, of all"),
-      counter("waited", &C::waited, kWaited, "misses under way (misses), of all clients"));
+      counter("write_backs", &C::write_backs, "entries", "changed entries written back"),
+      counter("damaged", &C::damaged, "entries", "came back changed"),
+      counter("miss_cycles", &C::miss_cycles, "cycles", "from a miss to its entry, summed"),
+      counter("waited", &C::waited, kWaited,
+              "room for misses in flight (misses), over all clients"));
 };
-// What is here was sent from here: nothing goes back.
+// Entries of this cache are never written back.
 template <>
 struct hca::engine::Counters<hca::blocks::CacheCountersOf<hca::proto::ContextKind::Wqe>> {
   using C = hca::blocks::CacheCounters;
   using W = hca::blocks::CacheCountersOf<hca::proto::ContextKind::Wqe>;
   static constexpr std::string_view block = "wqe_cache";
   static constexpr auto rows = make_rows(
-      counter("fills", &W::fills, "WQEs", "put here when they were fetched"),
-      counter("repeats", &W::repeats, "WQEs", "sent again, and not read again"),
-      counter("hits", &C::hits, "WQEs", "of a response or acknowledgement: it was here"),
+      counter("fills", &W::fills, "WQEs", "inserted when they were fetched"),
+      counter("repeats", &W::repeats, "WQEs", "repeated without another read"),
+      counter("hits", &C::hits, "WQEs", "for a response or acknowledgement: it was on chip"),
       counter("misses", &C::misses, "WQEs", "it was read from its send queue"),
-      counter("joined", &C::joined, "WQEs", "it was on its way already"),
+      counter("joined", &C::joined, "WQEs", "its read was already in flight"),
       counter("waits", &C::waits, "WQEs", "misses that waited for another one to end"),
-      counter("damaged", &C::damaged, "WQEs", "came back other than they were fetched"),
-      counter("miss_cycles", &C::miss_cycles, "cycles", "from a miss to its WQE, of all"),
-      counter("waited", &C::waited, kWaited, "misses under way (misses), of all clients"));
+      counter("damaged", &C::damaged, "WQEs", "came back changed"),
+      counter("miss_cycles", &C::miss_cycles, "cycles", "from a miss to its WQE, summed"),
+      counter("waited", &C::waited, kWaited,
+              "room for misses in flight (misses), over all clients"));
 };

@@ -15,17 +15,17 @@ struct DmaCounters {
   u64 waits_to_read = 0, waits_to_write = 0, waits_locked = 0;
 };
 
-// The chip's way to host memory. When a request reaches memory is the arithmetic of HostTiming; in
-// that cycle the bytes move. Reads complete in order, writes are posted and pass no earlier write;
-// a read passes no earlier write (G30.3). A client has reserved room for what it asks for.
+// The chip's path to host memory. HostTiming computes when a request reaches memory; in that cycle
+// the bytes move. Reads complete in order. Writes are posted and pass no earlier write; a read
+// passes no earlier write (G30.3). A client reserves room for the data before it requests them.
 //
-// From the cycle in which an ATOMIC's read leaves to the one in which its write leaves, no other
-// access to its bytes leaves (ATOM-2): it waits, and with it all that its client asked for later.
+// From the departure of an ATOMIC's read to that of its write, no other access to its bytes leaves
+// (ATOM-2): it waits, and so do all later requests of its client.
 //
-// Contract: a request seen in cycle n leaves in n, if HostTiming lets one of its kind leave then
-// and no other client's turn comes first; one request a cycle. Of reads and of writes clients take
-// turns by themselves; where both kinds may leave, so do these. No knobs: the times are those of
-// what lies between chip and memory.
+// Contract: a request seen in cycle n leaves in n if HostTiming lets one of its kind leave then and
+// no other client's turn comes first; one request a cycle. Reading clients alternate, and so do
+// writing clients; if a read and a write may both leave, the two kinds alternate. There are no
+// knobs: the times are those of the path between chip and memory.
 class Dma : public engine::Block {
  public:
   Dma(HostTiming& timing, Outside& outside, Accesses& accesses)
@@ -67,19 +67,19 @@ class Dma : public engine::Block {
   HostTiming& timing_;
   Outside& outside_;
   Accesses& accesses_;
-  Ring<Access> reads_, writes_;  // on their way to memory
+  Ring<Access> reads_, writes_;  // in flight to memory
   Cycle read_memory_ = engine::kNever,
-        write_memory_ = engine::kNever;  // when the first of them reaches it
-  // By kind, reads and writes: the next may leave from this cycle on, and the client behind the one
-  // served last is the first in turn.
+        write_memory_ = engine::kNever;  // when the first of them reaches memory
+  // By kind, reads and writes: the cycle from which the next one may leave; the client after the
+  // one served last comes first.
   std::array<Cycle, 2> free_from_{};
   std::array<unsigned, 2> next_{};
-  bool wrote_ = false;  // what left last was a write
+  bool wrote_ = false;  // the last request that left was a write
   Cycle last_read_ = 0, last_read_memory_ = 0, last_write_memory_ = 0;
-  std::array<Cycle, 2> counted_{};  // of waits of reads, of writes: up to here
-  u32 waiting_ = 0;                 // clients with a request, seen or not
+  std::array<Cycle, 2> counted_{};  // waits of reads and of writes are counted up to this cycle
+  u32 waiting_ = 0;                 // clients with a request, even one not yet visible
   std::vector<u64> locked_;         // addresses of ATOMICs between their read and their write
-  u32 held_ = 0;                    // clients whose first request waits for one of them, since:
+  u32 held_ = 0;                    // clients whose first request waits for such an address, since:
   std::array<Cycle, kDmaClients> held_since_{};
 };
 }  // namespace hca::blocks
@@ -97,9 +97,9 @@ struct hca::engine::Counters<hca::blocks::DmaCounters> {
                 counter("failed_reads", &C::failed_reads, "requests",
                         "reads that memory answered with an error"),
                 counter("waits_to_read", &C::waits_to_read, kWaited,
-                        "PCIe, its line, tags or credits, of reads"),
+                        "the PCIe line, tags or credits, for reads"),
                 counter("waits_to_write", &C::waits_to_write, kWaited,
-                        "PCIe, its line or credits, of writes"),
+                        "the PCIe line or credits, for writes"),
                 counter("waits_locked", &C::waits_locked, kWaited,
-                        "an ATOMIC between its read and its write, of accesses to its bytes"));
+                        "the end of an ATOMIC on the same bytes, between its read and its write"));
 };

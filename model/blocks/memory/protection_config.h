@@ -20,7 +20,8 @@ struct hca::engine::Knobs<hca::blocks::ProtectionConfig> {
   static constexpr std::string_view sentence = "keys, rights, bounds and translation";
   using C = hca::blocks::ProtectionConfig;
   static constexpr auto rows = join_rows(
-      hca::blocks::stage_rows<C>("of a look-up", "between two look-ups of one port"),
+      hca::blocks::stage_rows<C>("from a look-up to its answer",
+                                 "between two look-ups of one port"),
       make_rows(knob("page", &C::page, Unit::Bytes, 4096, 1 << 30, hca::blocks::kPowerOfTwo,
-                     "of a region without a page list, as the MTT has it")));
+                     "page size of a region without a page list, as in the MTT")));
 };

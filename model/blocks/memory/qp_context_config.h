@@ -13,5 +13,5 @@ struct hca::engine::Knobs<hca::blocks::QpContextConfig> {
   static constexpr std::string_view block = "qp_context";
   static constexpr std::string_view sentence = "contexts of queue pairs";
   static constexpr auto rows = hca::blocks::stage_rows<hca::blocks::QpContextConfig>(
-      "of a look-up", "between two look-ups of one port");
+      "from a look-up to its answer", "between two look-ups of one port");
 };

@@ -3,7 +3,7 @@
 #include "model/blocks/lib/stage_config.h"
 
 namespace hca::blocks {
-// Widths of a datapath.
+// Allowed widths of a datapath.
 inline constexpr engine::KnobRule kBeatWidth{[](u64 bytes) { return bytes % 32 == 0; },
                                              "is no width of a datapath", "a multiple of 32 B"};
 
@@ -12,7 +12,7 @@ struct IcrcUnitConfig {
   engine::Cycle interval = 1;  // cycles, start to start, at least 1
   u32 beat_bytes = 64;         // bytes a cycle
 };
-// Bits a second that the datapath of a core carries, in each direction of a port.
+// The rate of a core's datapath in bits a second, in each direction of a port.
 constexpr u64 core_rate(const IcrcUnitConfig& icrc, u64 clock_hz) {
   return u64{8} * icrc.beat_bytes * clock_hz;
 }
@@ -29,5 +29,5 @@ struct hca::engine::Knobs<hca::blocks::IcrcUnitConfig> {
   static constexpr auto rows = join_rows(
       hca::blocks::stage_rows<C>("from first beat in to first beat out", "from packet to packet"),
       make_rows(knob("beat_bytes", &C::beat_bytes, Unit::Bytes, 32, 512, blocks::kBeatWidth,
-                     "of one beat: the width of the datapath, 256 to 4096 bits")));
+                     "bytes of one beat: the width of the datapath, 256 to 4096 bits")));
 };

@@ -35,7 +35,7 @@ void check_link_control(const LinkControlConfig& c) {
   if (c.mode == FlowControl::Credits && c.shared)
     wrong("shared", c.shared, "0 B with credits", "cannot be promised to a lane");
   if (c.shared && !c.buffer)
-    wrong("shared", c.shared, "0 B without link_control.buffer", "is behind buffers without bound");
+    wrong("shared", c.shared, "0 B without link_control.buffer", "is beyond unlimited buffers");
   u32 of_tables = 0;
   for (const LaneArbiter::Entries& table : {c.high(), c.low()})
     for (const LaneArbiter::Entry& e : table) of_tables |= u32{e.weight != 0} << e.lane;
@@ -139,7 +139,7 @@ void LinkControl::release(const FreedRoom& freed) {
   watch(freed.lane);
 }
 
-// What the sender must hear of a lane whose buffer has changed.
+// Sets the notification that the sender needs for a lane whose buffer has changed.
 void LinkControl::watch(unsigned i) {
   Lane& lane = lanes_[i];
   const u32 bit = 1u << i;
@@ -233,7 +233,7 @@ void LinkControl::hear(const Packet& p) {
                                                 kQuantumBits / 8);
 }
 
-// The time that was told is half over, or a packet of each lane is due.
+// Half of the advertised time is over, or a packet of each lane is due.
 void LinkControl::remind() {
   remind_at_ = kNever;
   if (!is(FlowControl::Credits)) return void(changed_ |= stopped_);

@@ -8,13 +8,13 @@ enum class FlowControl : u8 { None, Pause, Pfc, Credits };
 inline constexpr std::array<std::string_view, 4> kFlowControlNames{"none", "pause", "pfc",
                                                                    "credits"};
 
-// Which virtual lane an SL goes by.
+// How an SL selects its virtual lane.
 enum class LaneChoice : u8 { Modulo, Table };
 inline constexpr std::array<std::string_view, 2> kLaneChoiceNames{"modulo", "table"};
 
 struct LinkControlConfig {
   FlowControl mode = FlowControl::None;
-  u32 buffer = 0;         // bytes of each lane; 0: without bound, and without this block
+  u32 buffer = 0;         // bytes for each lane; 0: unlimited, and without this block
   u32 xoff = 0, xon = 0;  // bytes
   u32 shared = 0;         // bytes
   u32 alpha = 64;         // eighths
@@ -38,7 +38,7 @@ struct LinkControlConfig {
     for (u32 sl = 0; sl < 16; ++sl) lane[sl] = sl % lanes;
     return lane;
   }
-  // Tables of entries; without any those of the weights above.
+  // Arbitration tables of entries; if empty, the weights above apply.
   LaneArbiter::Entries high_table{}, low_table{};
   LaneArbiter::Entries low() const {
     if (!low_table.empty() || !high_table.empty()) return low_table;
@@ -50,7 +50,7 @@ struct LinkControlConfig {
         {high_0, high_1, high_2, high_3, high_4, high_5, high_6, high_7});
   }
 };
-// Throws engine::ConfigError: what no knob shows alone.
+// Throws engine::ConfigError on values that conflict with each other.
 void check_link_control(const LinkControlConfig& config);
 }  // namespace hca::blocks
 
@@ -58,45 +58,49 @@ template <>
 struct hca::engine::Knobs<hca::blocks::LinkControlConfig> {
   using C = hca::blocks::LinkControlConfig;
   static constexpr std::string_view block = "link_control";
-  static constexpr std::string_view sentence = "receive buffers of a port and flow control";
+  static constexpr std::string_view sentence = "receive buffers and flow control of a port";
   static constexpr auto rows = make_rows(
       knob("mode", &C::mode, hca::blocks::kFlowControlNames,
-           "of both ends: PAUSE for the port, PFC by priority, InfiniBand credits by virtual lane"),
+           "flow control at both ends: PAUSE for the port, PFC by priority, InfiniBand credits by "
+           "virtual lane"),
       knob("buffer", &C::buffer, Unit::Bytes, 0, 16 << 20,
-           "receive buffer of each lane, with none and pause of the port: what finds no room is "
-           "dropped; 0 B: without bound, no flow control"),
+           "receive buffer of each lane (modes none and pause: of the port); frames without room "
+           "are dropped; 0 B: unlimited, no flow control"),
       knob("shared", &C::shared, Unit::Bytes, 0, 16 << 20,
-           "none, pause, pfc: of the port, for what lanes hold beyond their own buffers"),
+           "none, pause, pfc: shared buffer of the port, for bytes beyond the lanes' own buffers"),
       knob("alpha", &C::alpha, Unit::Count, 1, 64,
-           "eighths: a lane takes of the shared buffer while it has less of it than so much of "
-           "what is free"),
-      knob("xoff", &C::xoff, Unit::Bytes, 0, 16 << 20, "pause, pfc: from so many on, stop"),
-      knob("xon", &C::xon, Unit::Bytes, 0, 16 << 20, "pause, pfc: down to so many, go on"),
+           "dynamic threshold in eighths: a lane may occupy up to alpha / 8 times the free shared "
+           "space"),
+      knob("xoff", &C::xoff, Unit::Bytes, 0, 16 << 20,
+           "pause, pfc: send XOFF when occupancy reaches this many bytes"),
+      knob("xon", &C::xon, Unit::Bytes, 0, 16 << 20,
+           "pause, pfc: send XON when occupancy falls to this many bytes"),
       knob("quanta", &C::quanta, Unit::Count, 2, 65'535,
-           "pause, pfc: time of a stop, 512 bits each, told again after half of it"),
+           "pause, pfc: duration of an XOFF in units of 512 bits; it is repeated after half the "
+           "time"),
       knob("credit_update", &C::credit_update, Unit::Bytes, 64, 131'072,
-           "credits: room that is told; all of it when the buffer is empty"),
+           "credits: freed room that triggers an update; an empty buffer advertises all its room"),
       knob("lanes", &C::lanes, Unit::Count, 1, hca::blocks::kLanes, "credits: data lanes"),
       knob("sl2vl", &C::sl2vl, hca::blocks::kLaneChoiceNames,
-           "InfiniBand: SL i goes by VL i modulo lanes, or by the table"),
+           "InfiniBand: SL i uses VL i modulo lanes, or the VL of the table"),
       knob("sl_0", &C::sl_0, Unit::Count, 0, hca::blocks::kLanes - 1, "table: VL of SL 0"),
-      knob("sl_1", &C::sl_1, Unit::Count, 0, hca::blocks::kLanes - 1, "of SL 1"),
-      knob("sl_2", &C::sl_2, Unit::Count, 0, hca::blocks::kLanes - 1, "of SL 2"),
-      knob("sl_3", &C::sl_3, Unit::Count, 0, hca::blocks::kLanes - 1, "of SL 3"),
-      knob("sl_4", &C::sl_4, Unit::Count, 0, hca::blocks::kLanes - 1, "of SL 4"),
-      knob("sl_5", &C::sl_5, Unit::Count, 0, hca::blocks::kLanes - 1, "of SL 5"),
-      knob("sl_6", &C::sl_6, Unit::Count, 0, hca::blocks::kLanes - 1, "of SL 6"),
-      knob("sl_7", &C::sl_7, Unit::Count, 0, hca::blocks::kLanes - 1, "of SL 7"),
-      knob("sl_8", &C::sl_8, Unit::Count, 0, hca::blocks::kLanes - 1, "of SL 8"),
-      knob("sl_9", &C::sl_9, Unit::Count, 0, hca::blocks::kLanes - 1, "of SL 9"),
-      knob("sl_10", &C::sl_10, Unit::Count, 0, hca::blocks::kLanes - 1, "of SL 10"),
-      knob("sl_11", &C::sl_11, Unit::Count, 0, hca::blocks::kLanes - 1, "of SL 11"),
-      knob("sl_12", &C::sl_12, Unit::Count, 0, hca::blocks::kLanes - 1, "of SL 12"),
-      knob("sl_13", &C::sl_13, Unit::Count, 0, hca::blocks::kLanes - 1, "of SL 13"),
-      knob("sl_14", &C::sl_14, Unit::Count, 0, hca::blocks::kLanes - 1, "of SL 14"),
-      knob("sl_15", &C::sl_15, Unit::Count, 0, hca::blocks::kLanes - 1, "of SL 15"),
+      knob("sl_1", &C::sl_1, Unit::Count, 0, hca::blocks::kLanes - 1, "VL of SL 1"),
+      knob("sl_2", &C::sl_2, Unit::Count, 0, hca::blocks::kLanes - 1, "VL of SL 2"),
+      knob("sl_3", &C::sl_3, Unit::Count, 0, hca::blocks::kLanes - 1, "VL of SL 3"),
+      knob("sl_4", &C::sl_4, Unit::Count, 0, hca::blocks::kLanes - 1, "VL of SL 4"),
+      knob("sl_5", &C::sl_5, Unit::Count, 0, hca::blocks::kLanes - 1, "VL of SL 5"),
+      knob("sl_6", &C::sl_6, Unit::Count, 0, hca::blocks::kLanes - 1, "VL of SL 6"),
+      knob("sl_7", &C::sl_7, Unit::Count, 0, hca::blocks::kLanes - 1, "VL of SL 7"),
+      knob("sl_8", &C::sl_8, Unit::Count, 0, hca::blocks::kLanes - 1, "VL of SL 8"),
+      knob("sl_9", &C::sl_9, Unit::Count, 0, hca::blocks::kLanes - 1, "VL of SL 9"),
+      knob("sl_10", &C::sl_10, Unit::Count, 0, hca::blocks::kLanes - 1, "VL of SL 10"),
+      knob("sl_11", &C::sl_11, Unit::Count, 0, hca::blocks::kLanes - 1, "VL of SL 11"),
+      knob("sl_12", &C::sl_12, Unit::Count, 0, hca::blocks::kLanes - 1, "VL of SL 12"),
+      knob("sl_13", &C::sl_13, Unit::Count, 0, hca::blocks::kLanes - 1, "VL of SL 13"),
+      knob("sl_14", &C::sl_14, Unit::Count, 0, hca::blocks::kLanes - 1, "VL of SL 14"),
+      knob("sl_15", &C::sl_15, Unit::Count, 0, hca::blocks::kLanes - 1, "VL of SL 15"),
       knob("low_0", &C::low_0, Unit::Count, 1, 255,
-           "weight of lane or priority 0 in the low table, 64 B each"),
+           "weight of lane or priority 0 in the low table, in units of 64 B"),
       knob("low_1", &C::low_1, Unit::Count, 1, 255, "of lane 1"),
       knob("low_2", &C::low_2, Unit::Count, 1, 255, "of lane 2"),
       knob("low_3", &C::low_3, Unit::Count, 1, 255, "of lane 3"),
@@ -105,7 +109,7 @@ struct hca::engine::Knobs<hca::blocks::LinkControlConfig> {
       knob("low_6", &C::low_6, Unit::Count, 1, 255, "of lane 6"),
       knob("low_7", &C::low_7, Unit::Count, 1, 255, "of lane 7"),
       knob("high_0", &C::high_0, Unit::Count, 0, 255,
-           "weight of lane or priority 0 in the high table; 0: it is not there"),
+           "weight of lane or priority 0 in the high table; 0: not in the table"),
       knob("high_1", &C::high_1, Unit::Count, 0, 255, "of lane 1"),
       knob("high_2", &C::high_2, Unit::Count, 0, 255, "of lane 2"),
       knob("high_3", &C::high_3, Unit::Count, 0, 255, "of lane 3"),
@@ -114,5 +118,5 @@ struct hca::engine::Knobs<hca::blocks::LinkControlConfig> {
       knob("high_6", &C::high_6, Unit::Count, 0, 255, "of lane 6"),
       knob("high_7", &C::high_7, Unit::Count, 0, 255, "of lane 7"),
       knob("high_limit", &C::high_limit, Unit::Count, 0, 255,
-           "4096 B each that the high table sends while the low one waits; 255: without end"));
+           "limit of the high table while the low one waits, in units of 4096 B; 255: no limit"));
 };

@@ -23,19 +23,19 @@ struct PortCounters {
   u64 rx_copies = 0, rx_port_down = 0;
 };
 
-// The sending half: requests and replies take turns, the ICRC is inserted, the link is paced. Of
-// requests whose payload was read and those that needed no read the one that was seen first goes.
+// The sending half: alternates requests and replies, inserts the ICRC, paces the link. Among
+// requests, with and without a payload read, the one seen first goes first.
 //
-// Contract: a packet that is seen in cycle n has its first bit on the wire in n + icrc_unit.latency
-// + latency; the next one follows when link and icrc_unit are free, and not before `interval`
-// cycles. With loop_back one that is for its own port turns round where the wire begins: its first
-// bit arrives in that cycle, nothing of it is on the wire. With multicast_loop_back a copy of a
-// datagram to a group turns round there, too, if a queue pair of the port is to get it. Where
-// icrc_unit is slower than the link the first bit waits so long that no gap opens on the wire: its
-// beats less the cycles that its frame takes there.
+// Contract: a packet seen in cycle n has its first bit on the wire in n + icrc_unit.latency +
+// latency; the next one follows when link and icrc_unit are free, and not before `interval` cycles.
+// With loop_back a packet to its own port turns round at the wire: its first bit arrives in that
+// cycle and nothing enters the wire. With multicast_loop_back a copy of a multicast datagram also
+// turns round there, if a queue pair of the port belongs to the group. If icrc_unit is slower than
+// the link, the first bit waits until no gap can open on the wire: the beats of the frame minus the
+// cycles that it takes there.
 class PortTransmit : public engine::Block {
  public:
-  // `depth`: packets that may wait in front of it; two with link_control, which has the others.
+  // `depth`: packets that may wait before it; two with link_control, which queues the others.
   PortTransmit(const PortConfig& config, const IcrcUnitConfig& icrc, u64 clock_hz, Outside& outside,
                unsigned depth = 64)
       : requests_in(depth),
@@ -52,9 +52,9 @@ class PortTransmit : public engine::Block {
   PacketLink replies_in{16};
   PortCounters* counters = nullptr;
   const proto::PortAttributes* attributes = nullptr;
-  const PortStandIns* stand_ins = nullptr;  // for units of its segment; most often there are none
-  class PortReceive* own = nullptr;         // of the same port, with loop_back
-  class PortReceive* turns = nullptr;       // the same, with multicast_loop_back
+  const PortStandIns* stand_ins = nullptr;  // for units of its segment; usually nullptr
+  class PortReceive* own = nullptr;         // the same port's, with loop_back
+  class PortReceive* turns = nullptr;       // the same port's, with multicast_loop_back
   bool is_controlled = false;  // all packets come by requests_in, control frames by replies_in
   engine::Probe probe, icrc_probe;
   SentLink* sent_out = nullptr;  // to requester
@@ -77,32 +77,32 @@ class PortTransmit : public engine::Block {
   void send_control(PacketLink& from, PacketLink& other);
   void count_blocks(const Packet& p);
 
-  // Side by side what each packet needs.
+  // Members that each packet needs lie side by side.
   Outside& outside_;
-  u32 not_read_ = 0;  // not 0: there may be something in not_read_in
+  u32 not_read_ = 0;  // not 0: not_read_in may have an item
   bool replies_next_ = false;
   const bool slow_;                        // the core is slower than the link
   Cycle next_ = 0;                         // no packet starts before it
-  Cycle busy_since_ = 0, busy_until_ = 0;  // with what was sent last, if the link holds up the next
+  Cycle busy_since_ = 0, busy_until_ = 0;  // of the last packet, if the link delays the next
   const PortConfig config_;
   IcrcUnit icrc_;
   engine::Pacer pacer_;
   const Cycle icrc_latency_;
   Cycle link_free_ = 0;                // slow_: when another packet may start on the wire
   std::array<u16, 16> blocks_sent_{};  // FCTBS of each virtual lane
-  proto::NetworkCrcs network_crcs_;    // of packets whose payload no read brings
+  proto::NetworkCrcs network_crcs_;    // of packets whose payload is not read
 };
 
-// The receiving half, and the segment behind it: frame checks, ICRC, then responder_check or
-// response_check. The room of both outputs is reserved before a packet is taken. Packets reach the
-// queue pairs of this port alone, so what the segment changes is seen by no other port.
+// The receiving half, with its segment: frame checks, ICRC, then responder_check or response_check.
+// Room in both outputs is reserved before a packet is taken. Packets reach only queue pairs of this
+// port, so no other port sees changes by this segment.
 //
 // Contract: a packet whose first bit arrives in cycle n is taken latency cycles after its 128th
-// byte, or its last one if it is shorter (cut_through), or latency cycles after its last one
-// (store), when icrc_unit is free, and not before `interval` cycles have passed since the one
-// before. Its headers are checked icrc_unit.latency later; its verdict follows its last byte by the
-// same, where icrc_unit is slower than the link its last beat. The copies of a multicast datagram
-// follow one a cycle, and what arrives behind it after them.
+// byte, or after its last one if it is shorter (cut_through), or latency cycles after its last byte
+// (store). It also waits until icrc_unit is free and `interval` cycles have passed since the
+// previous packet. Its headers are checked icrc_unit.latency later. Its verdict follows its last
+// byte by the same time; if icrc_unit is slower than the link, its last beat. The copies of a
+// multicast datagram follow one a cycle, later arrivals after them.
 class PortReceive : public engine::Block {
  public:
   struct Outputs {
@@ -131,18 +131,18 @@ class PortReceive : public engine::Block {
   }
 
   engine::Mailbox<Packet*> packets_in;
-  engine::Mailbox<Packet*>* arrivals_out = &packets_in;  // this, or what leads there
+  engine::Mailbox<Packet*>* arrivals_out = &packets_in;  // this link, or the block before it
   ReceiveBellLink bells_in{8};
   Outputs outputs;
   const PortStandIns* stand_ins = nullptr;
-  LinkControl* control = nullptr;  // in front of it, if there is one
+  LinkControl* control = nullptr;  // before this block, if present
   engine::Probe probe, icrc_probe;
   PortCounters counters;
 
   void tick();
   // From the wire: the first bit of the frame is here in cycle `at`.
   void arrive(Packet* packet, Cycle at);
-  void turn(const Packet& packet, Cycle at);  // of its own port; port_multicast.cpp
+  void turn(const Packet& packet, Cycle at);  // from its own port; port_multicast.cpp
 
  private:
   [[gnu::always_inline]] void receive(Packet* p, Cycle checked);
@@ -165,7 +165,7 @@ class PortReceive : public engine::Block {
   void establish(u32 qpn);
   void push_event();
 
-  // Side by side what each packet needs.
+  // Members that each packet needs lie side by side.
   const device::Contexts& contexts_;
   const device::PortCounts counts_;
   ResponderCheck& responder_;
@@ -173,18 +173,18 @@ class PortReceive : public engine::Block {
   Congestion& congestion_;
   const proto::PortAttributes& attributes_;
   static constexpr u32 kBells = 1, kEvents = 2, kCopies = 4;
-  u32 pending_ = 0;      // what there may be to do beside packets
+  u32 pending_ = 0;      // flags: work other than packets that may be pending
   const bool slow_;      // the core is slower than the link
   const unsigned port_;  // from 1 on
   const PortConfig config_;
   IcrcUnit icrc_;
   engine::Meter wire_;
-  const Cycle all_headers_;  // in which the longest headers arrive
+  const Cycle all_headers_;  // the cycles in which the longest headers arrive
   u32 arrivals_ = 0, taken_ = 0;
-  proto::KnownNetwork known_;  // of a frame before
+  proto::KnownNetwork known_;  // of an earlier frame
 
-  Ring<proto::Event> events_;  // that came of requests
-  // Of a multicast datagram, one for each queue pair of its group.
+  Ring<proto::Event> events_;  // raised by requests
+  // A copy of a multicast datagram, one for each queue pair of its group.
   struct Copy {
     Packet* packet = nullptr;
     Cycle checked = 0;
@@ -209,8 +209,8 @@ struct hca::engine::Counters<hca::blocks::PortCounters> {
       counter("rx_wrong_address", &C::rx_wrong_address, "packets", "dropped: not for this port"),
       counter("rx_unknown_qp", &C::rx_unknown_qp, "packets", "dropped: no such queue pair"),
       counter("rx_wrong_port", &C::rx_wrong_port, "packets",
-              "dropped: the queue pair is of another port"),
-      counter("rx_copies", &C::rx_copies, "packets", "made of multicast datagrams"),
+              "dropped: the queue pair belongs to another port"),
+      counter("rx_copies", &C::rx_copies, "packets", "copies of multicast datagrams"),
       counter("rx_port_down", &C::rx_port_down, "packets", "dropped: the port is Down"),
       counter("waits_link", &C::waits_link, kWaited, "the link, which is busy (link_rate)"));
 };

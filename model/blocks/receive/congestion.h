@@ -14,7 +14,7 @@ struct CongestionCounters {
 // a CNP to its sender, at most one in `cnp_interval` for each queue pair. It is activated as part
 // of the port's receive segment.
 //
-// Contract: a marked packet in cycle n makes its CNP leave for responder_reply in n + latency; one
+// Contract: the CNP for a marked packet of cycle n leaves for responder_reply in n + latency; one
 // each `interval` cycles.
 class Congestion {
  public:
@@ -25,7 +25,7 @@ class Congestion {
   CongestionCounters counters;
   engine::Probe probe;
 
-  // The cycle in which a CNP for this packet leaves; kNever: none is due.
+  // The cycle in which a CNP for this packet leaves; kNever: no CNP is due.
   Cycle notify(const Packet& packet, Cycle at) {
     if (!proto::draws_cnp(packet.frame(), packet.parsed)) return kNever;
     ++counters.marked;
@@ -41,7 +41,7 @@ class Congestion {
  private:
   engine::Stage stage_;
   Cycle cnp_cycles_;
-  std::vector<Cycle> next_;  // by QP: when another CNP may be sent
+  std::vector<Cycle> next_;  // by QP: earliest cycle of the next CNP
 };
 }  // namespace hca::blocks
 
@@ -51,5 +51,5 @@ struct hca::engine::Counters<hca::blocks::CongestionCounters> {
   static constexpr std::string_view block = "congestion";
   static constexpr auto rows =
       make_rows(counter("marked", &C::marked, "packets", "packets with Congestion Experienced"),
-                counter("cnps", &C::cnps, "packets", "CNPs asked for"));
+                counter("cnps", &C::cnps, "packets", "CNPs requested"));
 };

@@ -14,7 +14,7 @@ template <>
 struct hca::engine::Knobs<hca::blocks::CongestionConfig> {
   using C = hca::blocks::CongestionConfig;
   static constexpr std::string_view block = "congestion";
-  static constexpr std::string_view sentence = "CNPs for packets that met congestion";
+  static constexpr std::string_view sentence = "sends CNPs for packets with a congestion mark";
   static constexpr auto rows = join_rows(
       hca::blocks::stage_rows<C>("from a marked packet to its CNP", "between two CNPs"),
       make_rows(knob("cnp_interval", &C::cnp_interval, Unit::Picoseconds, 0, 1'000'000'000'000,

@@ -19,13 +19,13 @@ struct ResponderCheckCounters {
   u64 context_stalls = 0, waits_context = 0;
 };
 
-// The rules of 9.6 and 9.7 (proto/transport/responder_rules.h), one stage a cycle; owns the receive
-// states. It is activated as part of the receive segment of its port; each port has one.
+// Applies the rules of 9.6 and 9.7 (proto/transport/responder_rules.h), one stage a cycle; owns the
+// receive states. It is activated as part of the receive segment of its port; each port has one.
 //
-// Contract: a request whose ICRC stage is passed in cycle n leaves with its verdict in n + look-ups
+// Contract: a request that passes its ICRC stage in cycle n leaves with its verdict in n + look-ups
 // + latency; one each `interval` cycles. It reads the queue pair's context in its first stage and
-// writes it in its last: a request whose queue pair is in between waits (stall) or gets the new
-// value (forward).
+// writes it in its last. A later request of the same queue pair in between waits (stall) or gets
+// the new value (forward).
 class ResponderCheck {
  public:
   ResponderCheck(const ResponderCheckConfig& config, QpContext& context, device::Contexts& contexts,
@@ -40,28 +40,28 @@ class ResponderCheck {
         stage_(config.latency, config.interval),
         config_(config) {}
 
-  ByQp<Delayed>* reads_finished = nullptr;  // of responder_execute
+  ByQp<Delayed>* reads_finished = nullptr;  // owned by responder_execute
   StandIn<ResponderCheckItem>* stand_in = nullptr;
   engine::Probe probe;
-  u32 below_limit = 0;  // SRQ from which the request took so that it is below its limit; 0: none
+  u32 below_limit = 0;  // the SRQ that the request brought below its limit; 0: none
 
   ResponderCheckCounters counters;
 
-  // Judges a request that comes in cycle `at` and applies its effect; returns the cycle in which it
-  // leaves.
+  // Judges a request that arrives in cycle `at` and applies its effect; returns the cycle in which
+  // it leaves.
   Cycle check(Packet& packet, Cycle now, Cycle at);
 
-  // A doorbell: the receive WQEs posted up to now, counted without end.
+  // A doorbell. Returns the receive WQEs posted so far, as a count that does not wrap.
   u32 post(u32 qpn, u16 producer) {
     u32& posted = receive_[connection_of(qpn)].rq_posted;
     return posted = proto::widen_index(posted, producer);
   }
-  // The same of an SRQ, if there is one.
+  // The same for an SRQ, if it exists.
   void post_shared(u32 srqn, u16 producer) {
     proto::SharedQueue* const queue = srqs_.find(srqn);
     if (queue) queue->posted = proto::widen_index(queue->posted, producer);
   }
-  // True once: the first request came in RTR.
+  // True once: the first request arrived in RTR.
   bool take_established(u32 qpn) { return proto::take_established(receive_[connection_of(qpn)]); }
 
  private:
@@ -69,7 +69,7 @@ class ResponderCheck {
   void grow(u32 qpn);
   Cycle wait_for(Cycle ready, u32 qpn);
   void count(proto::RequestCause cause);
-  // That the R_Key of a request names.
+  // The region that the R_Key of a request names.
   const proto::Region* region_of(const proto::ParsedPacket& packet, u32 key) const;
   bool check_by(const proto::RequestView& view, Packet& packet, proto::SharedQueue* shared);
   u32 reads_unfinished(u32 qpn, Cycle now) const;
@@ -100,7 +100,7 @@ struct hca::engine::Counters<hca::blocks::ResponderCheckCounters> {
       counter("bad_pkey", &C::bad_pkey, "packets", "dropped: P_Key"),
       counter("bad_qkey", &C::bad_qkey, "packets", "dropped: Q_Key"),
       counter("duplicate", &C::duplicate, "packets", "duplicates, acknowledged again"),
-      counter("nak_pending", &C::nak_pending, "packets", "dropped behind a NAK"),
+      counter("nak_pending", &C::nak_pending, "packets", "dropped after a NAK"),
       counter("psn_ahead", &C::psn_ahead, "packets", "NAK PSN sequence error"),
       counter("bad_sequence", &C::bad_sequence, "packets", "NAK invalid request: opcode sequence"),
       counter("unsupported", &C::unsupported, "packets", "NAK invalid request: opcode"),
@@ -112,7 +112,7 @@ struct hca::engine::Counters<hca::blocks::ResponderCheckCounters> {
       counter("misaligned", &C::misaligned, "packets", "NAK invalid request: ATOMIC not aligned"),
       counter("bad_rkey", &C::bad_rkey, "packets", "NAK remote access error"),
       counter("context_stalls", &C::context_stalls, "packets",
-              "requests that met their context being changed"),
+              "requests whose context was being changed"),
       counter("waits_context", &C::waits_context, kWaited,
-              "contexts that a request in front changes (context_forwarding)"));
+              "contexts that an earlier request is changing (context_forwarding)"));
 };

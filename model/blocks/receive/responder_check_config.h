@@ -18,8 +18,8 @@ struct hca::engine::Knobs<hca::blocks::ResponderCheckConfig> {
   static constexpr std::string_view block = "responder_check";
   static constexpr std::string_view sentence = "9.6 header validation, then 9.7 checks";
   static constexpr auto rows = join_rows(
-      hca::blocks::stage_rows<C>("of all rule stages, without look-ups", "between two requests"),
+      hca::blocks::stage_rows<C>("all rule stages, without look-ups", "between two requests"),
       make_rows(knob("context_forwarding", &C::context_forwarding,
                      hca::blocks::kContextForwardingNames,
-                     "what a request does whose context is being changed")));
+                     "a request whose context is being changed waits, or gets the new value")));
 };

@@ -5,7 +5,7 @@
 namespace hca::blocks {
 struct ResponderReplyConfig {
   Cycle latency = 3, interval = 1;
-  u32 depth = 16;  // answers that wait for the port
+  u32 depth = 16;  // answers waiting for the port
 };
 }  // namespace hca::blocks
 
@@ -16,5 +16,5 @@ struct hca::engine::Knobs<hca::blocks::ResponderReplyConfig> {
   static constexpr std::string_view sentence = "ACK, NAK, RNR NAK and CNP";
   static constexpr auto rows = join_rows(
       hca::blocks::stage_rows<C>("from an answer to the port", "between two answers"),
-      make_rows(knob("depth", &C::depth, Unit::Count, 1, 1024, "answers that wait for a port")));
+      make_rows(knob("depth", &C::depth, Unit::Count, 1, 1024, "answers waiting for a port")));
 };

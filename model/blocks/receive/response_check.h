@@ -10,11 +10,11 @@ struct ResponseCheckCounters {
   u64 good = 0, wrong_service = 0, bad_qp_state = 0, wrong_path = 0, wrong_vl = 0, bad_pkey = 0;
 };
 
-// Header validation of responses; what they mean is the requester's. It is activated as part of the
+// Validates the headers of responses; the requester interprets them. It is activated as part of the
 // receive segment of its port; each port has one.
 //
-// Contract: a response that is known good in cycle n reaches the requester in n + look-up +
-// latency; one each `interval` cycles.
+// Contract: a response known good in cycle n reaches the requester in n + look-up + latency; one
+// each `interval` cycles.
 class ResponseCheck {
  public:
   ResponseCheck(const ResponseCheckConfig& config, QpContext& context, device::Contexts& contexts,
@@ -27,7 +27,8 @@ class ResponseCheck {
   ResponseCheckCounters counters;
   engine::Probe probe;
 
-  // The response and the cycle in which it leaves; kNever: dropped. One with data keeps its packet.
+  // Fills `out` and returns the cycle in which the response leaves; kNever: it is dropped. A
+  // response with data keeps its packet.
   Cycle check(Packet& packet, Cycle at, Acknowledgement& out);
 
  private:
@@ -45,7 +46,7 @@ struct hca::engine::Counters<hca::blocks::ResponseCheckCounters> {
   using C = hca::blocks::ResponseCheckCounters;
   static constexpr std::string_view block = "response_check";
   static constexpr auto rows = make_rows(
-      counter("good", &C::good, "packets", "responses given to the requester"),
+      counter("good", &C::good, "packets", "responses passed to the requester"),
       counter("wrong_service", &C::wrong_service, "packets", "dropped: another transport service"),
       counter("bad_qp_state", &C::bad_qp_state, "packets", "dropped: state of the queue pair"),
       counter("wrong_path", &C::wrong_path, "packets", "dropped: not the peer's addresses"),

@@ -14,8 +14,8 @@ struct DoorbellCounters {
   u64 doorbells = 0, pushed = 0, bad = 0, fallbacks = 0, pieces = 0;
 };
 
-// Decodes the writes that arrive at the BAR. A write whose block cannot take it stays in front, and
-// all behind it: the link of the PCIe side is pushed back.
+// Decodes the writes that arrive at the BAR. A write whose target block has no room waits, and so
+// do all later ones: back-pressure on the PCIe side.
 //
 // Contract: a write that arrives in cycle n is seen by its block from n + latency on; one write
 // each `interval` cycles.
@@ -31,8 +31,9 @@ class Doorbell : public engine::Block {
   Doorbell(const DoorbellConfig& config, const device::Contexts& contexts)
       : config_(config), contexts_(contexts) {}
 
-  // A write of `data` at `offset` of the BAR that arrives in cycle `at`. A write that is no
-  // doorbell is counted and ignored. A push that comes in pieces is a doorbell by its first one.
+  // A write of `data` at `offset` of the BAR in cycle `at`. A write that is not a doorbell is
+  // counted and ignored. A push that arrives as several writes is treated as a plain doorbell by
+  // its first one.
   void write(Cycle at, u32 offset, std::span<const u8> data);
 
   Outputs outputs;
@@ -49,7 +50,7 @@ class Doorbell : public engine::Block {
   const device::Contexts& contexts_;
   u32 arrivals_ = 0;
   Pool<PushedWqe> pool_;
-  Ring<PushedWqe*> pushed_;  // that belong to the push writes in `writes_in`, in their order
+  Ring<PushedWqe*> pushed_;  // they belong to the push writes in `writes_in`, in order
 };
 }  // namespace hca::blocks
 
@@ -59,9 +60,9 @@ struct hca::engine::Counters<hca::blocks::DoorbellCounters> {
   static constexpr std::string_view block = "doorbell";
   static constexpr auto rows =
       make_rows(counter("doorbells", &C::doorbells, "writes", "doorbells taken"),
-                counter("pushed", &C::pushed, "WQEs", "WQEs that came with their doorbell"),
-                counter("bad", &C::bad, "writes", "writes that are no doorbell"),
+                counter("pushed", &C::pushed, "WQEs", "WQEs pushed with their doorbell"),
+                counter("bad", &C::bad, "writes", "writes that are not a doorbell"),
                 counter("fallbacks", &C::fallbacks, "writes",
-                        "pushes without their whole WQE: it is fetched"),
-                counter("pieces", &C::pieces, "writes", "the rest of such pushes"));
+                        "pushes without their whole WQE, which is fetched"),
+                counter("pieces", &C::pieces, "writes", "remaining writes of such pushes"));
 };

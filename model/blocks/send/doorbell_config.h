@@ -13,5 +13,5 @@ struct hca::engine::Knobs<hca::blocks::DoorbellConfig> {
   static constexpr std::string_view block = "doorbell";
   static constexpr std::string_view sentence = "decodes MMIO writes to the BAR";
   static constexpr auto rows = hca::blocks::stage_rows<hca::blocks::DoorbellConfig>(
-      "from a write at the BAR to the block it is for", "between two writes");
+      "from a write at the BAR to its target block", "between two writes");
 };

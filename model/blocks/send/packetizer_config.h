@@ -5,7 +5,7 @@
 #include "model/blocks/port/tx_start.h"
 
 namespace hca::blocks {
-// Of whole packets, whatever the path MTU.
+// A unit is a whole number of packets, for every path MTU.
 inline constexpr engine::KnobRule kUnitOfPackets{[](u64 bytes) { return bytes % 4096 == 0; },
                                                  "is no whole number of packets of any path MTU",
                                                  "a multiple of 4 KiB"};
@@ -13,9 +13,9 @@ inline constexpr engine::KnobRule kUnitOfPackets{[](u64 bytes) { return bytes % 
 struct PacketizerConfig {
   Cycle latency = 4, interval = 1;
   TxStart tx_start = TxStart::Threshold;
-  u32 buffers = 32;                 // of each port: packets between payload request and wire
-  u32 lane_buffers = 0;             // the same of each lane; 0: all share `buffers`
-  u32 unit = 0;                     // bytes; 0: packets alone
+  u32 buffers = 32;                 // per port: packets between payload request and wire
+  u32 lane_buffers = 0;             // the same for each lane; 0: all share `buffers`
+  u32 unit = 0;                     // bytes; 0: no units
   u64 unit_rate = 100'000'000'000;  // bit/s
 };
 }  // namespace hca::blocks
@@ -28,15 +28,16 @@ struct hca::engine::Knobs<hca::blocks::PacketizerConfig> {
   static constexpr auto rows = join_rows(
       hca::blocks::stage_rows<C>("from a packet to its first DMA request", "between two packets"),
       make_rows(knob("tx_start", &C::tx_start, hca::blocks::kTxStartNames,
-                     "send when the payload is in, or as early as no gap can open"),
+                     "send when the payload is in, or as soon as no gap can open"),
                 knob("buffers", &C::buffers, Unit::Count, 1, blocks::kMostPackets,
                      "packets of a port between payload request and wire"),
                 knob("lane_buffers", &C::lane_buffers, Unit::Count, 0,
                      blocks::kMostPackets / blocks::kLanes,
-                     "instead, of each lane of link_control a port has so many; 0: all share "
-                     "`buffers`"),
+                     "instead of `buffers`: the number for each lane of link_control of a port; 0: "
+                     "all lanes share `buffers`"),
                 knob("unit", &C::unit, Unit::Bytes, 0, 1 << 16, blocks::kUnitOfPackets,
-                     "of a message, that leave when all of them are in; 0 B: packets alone"),
+                     "bytes of a message that leave together when all of them are in; 0 B: each "
+                     "packet alone"),
                 knob("unit_rate", &C::unit_rate, Unit::BitsPerSecond, 1'000'000'000,
-                     4'000'000'000'000, "at which the bytes of a unit are in")));
+                     4'000'000'000'000, "rate at which the bytes of a unit arrive")));
 };

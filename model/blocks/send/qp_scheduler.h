@@ -15,9 +15,9 @@ struct QpSchedulerCounters {
   u64 waits_pushes = 0;
 };
 
-// Which queue pair sends next. A queue pair that has WQEs to fetch stands in the ready list once;
-// it gets turns by the policy, most often in rotation, each a run of consecutive WQEs: of those
-// that were pushed and are held here, or of those that are to be read in front of them.
+// Chooses the queue pair that sends next. A queue pair with WQEs to fetch is in the ready list once
+// and gets turns by the policy (by default round robin). A turn is a run of consecutive WQEs:
+// pushed WQEs held here, or the WQEs to read before the next pushed one.
 //
 // Contract: a doorbell or note seen in cycle n makes a turn that wqe_fetch sees from n + latency
 // on; one turn each `interval` cycles.
@@ -36,7 +36,7 @@ class QpScheduler : public engine::Block {
   SendBellLink bells_in{8};
   NoteLink notes_in{8};
   Outputs outputs;
-  engine::Budget turns;  // given back by the requester
+  engine::Budget turns;  // returned by the requester
   QpSchedulerCounters counters;
   engine::Probe probe;
 
@@ -46,11 +46,12 @@ class QpScheduler : public engine::Block {
  private:
   struct Queue {
     u32 posted = 0, fetch = 0, epoch = 0;
-    u32 fetched = 0;  // behind the newest WQE that was in a turn
+    u32 fetched = 0;  // index after the newest WQE that was in a turn
     u16 turns = 0;    // in flight
     bool ready = false, paused = false, flush = false;
-    PushedWqe *first_pushed = nullptr, *last_pushed = nullptr;  // that wait for their turn
-    Cycle full_since = engine::kNever;  // has WQEs to fetch, and all its turns in flight
+    PushedWqe *first_pushed = nullptr, *last_pushed = nullptr;  // waiting for their turn
+    // since when there are WQEs to fetch, but all turns are in flight
+    Cycle full_since = engine::kNever;
   };
   void ring(const SendBell& bell);
   void hold(const proto::QpConfig& qp, Queue& q, PushedWqe* pushed);
@@ -73,7 +74,7 @@ class QpScheduler : public engine::Block {
   ReadyQueues ready_;
   Pool<Turn> pool_;
   u32 held_ = 0;                          // pushed WQEs
-  Cycle refused_since_ = engine::kNever;  // one for which there is no room
+  Cycle refused_since_ = engine::kNever;  // since when a pushed WQE has had no room
   Cycle next_turn_ = 0;
 };
 }  // namespace hca::blocks
@@ -82,16 +83,16 @@ template <>
 struct hca::engine::Counters<hca::blocks::QpSchedulerCounters> {
   using C = hca::blocks::QpSchedulerCounters;
   static constexpr std::string_view block = "qp_scheduler";
-  static constexpr auto rows = make_rows(
-      counter("turns", &C::turns, "turns", "turns given"),
-      counter("wqes", &C::wqes, "WQEs", "WQEs in these turns"),
-      counter("pauses", &C::pauses, "pauses", "queue pairs stopped by the requester for a time"),
-      counter("stale_pushes", &C::stale_pushes, "WQEs",
-              "pushed WQEs whose turn was over when they came: read"),
-      counter("refused_pushes", &C::refused_pushes, "WQEs",
-              "pushed WQEs for which there was no room (pushes): read"),
-      counter("waits_turns", &C::waits_turns, kWaited,
-              "turns of their own in flight (turns), of all queue pairs"),
-      counter("waits_pushes", &C::waits_pushes, kWaited,
-              "room for pushed WQEs (pushes): those that come meanwhile are read"));
+  static constexpr auto rows =
+      make_rows(counter("turns", &C::turns, "turns", "turns given"),
+                counter("wqes", &C::wqes, "WQEs", "WQEs in these turns"),
+                counter("pauses", &C::pauses, "pauses", "queue pairs paused by the requester"),
+                counter("stale_pushes", &C::stale_pushes, "WQEs",
+                        "pushed WQEs read because they came after their turn"),
+                counter("refused_pushes", &C::refused_pushes, "WQEs",
+                        "pushed WQEs read for lack of room (pushes)"),
+                counter("waits_turns", &C::waits_turns, kWaited,
+                        "a turn of the same queue pair in flight (turns), over all queue pairs"),
+                counter("waits_pushes", &C::waits_pushes, kWaited,
+                        "room for pushed WQEs (pushes); WQEs that arrive meanwhile are read"));
 };

@@ -12,7 +12,7 @@ struct QpSchedulerConfig {
   u32 slots = 64;  // turns in flight in all
   u32 pushes = 64;
   SchedulerPolicy policy = SchedulerPolicy::RoundRobin;
-  // Turns of a traffic class.
+  // Consecutive turns of each traffic class.
   u32 weight_0 = 1, weight_1 = 1, weight_2 = 1, weight_3 = 1;
   u32 weight_4 = 1, weight_5 = 1, weight_6 = 1, weight_7 = 1;
 
@@ -26,27 +26,28 @@ template <>
 struct hca::engine::Knobs<hca::blocks::QpSchedulerConfig> {
   using C = hca::blocks::QpSchedulerConfig;
   static constexpr std::string_view block = "qp_scheduler";
-  static constexpr std::string_view sentence = "which queue pair sends next";
+  static constexpr std::string_view sentence = "chooses the queue pair that sends next";
   static constexpr auto rows = join_rows(
       hca::blocks::stage_rows<C>("from a doorbell to its turn", "between two turns"),
       make_rows(
-          knob("batch", &C::batch, Unit::Count, 1, 16, "WQEs of one turn, at most"),
+          knob("batch", &C::batch, Unit::Count, 1, 16, "maximum WQEs of one turn"),
           knob("turns", &C::turns, Unit::Count, 1, 8, "turns of one queue pair in flight"),
-          knob("slots", &C::slots, Unit::Count, 1, blocks::kMostTurns, "turns in flight in all"),
+          knob("slots", &C::slots, Unit::Count, 1, blocks::kMostTurns,
+               "turns in flight, over all queue pairs"),
           knob("pushes", &C::pushes, Unit::Count, 0, 4096,
-               "pushed WQEs that wait for their turn, of all queue pairs; one for which there is "
-               "no room is read"),
+               "pushed WQEs held until their turn, over all queue pairs; a pushed WQE without room "
+               "is read from memory"),
           knob("policy", &C::policy, blocks::kSchedulerPolicyNames,
-               "whose turn comes, here and packet by packet in requester: in rotation; by the "
-               "weights of traffic classes, the low three bits of the SL; the highest class "
-               "first"),
+               "the next queue pair, here (turns) and in requester (packets): round robin; by the "
+               "weights "
+               "of traffic classes (the low three bits of the SL); or the highest class first"),
           knob("weight_0", &C::weight_0, Unit::Count, 1, 255,
-               "of weighted: turns, packets of traffic class 0 before those of the next"),
-          knob("weight_1", &C::weight_1, Unit::Count, 1, 255, "of traffic class 1"),
-          knob("weight_2", &C::weight_2, Unit::Count, 1, 255, "of traffic class 2"),
-          knob("weight_3", &C::weight_3, Unit::Count, 1, 255, "of traffic class 3"),
-          knob("weight_4", &C::weight_4, Unit::Count, 1, 255, "of traffic class 4"),
-          knob("weight_5", &C::weight_5, Unit::Count, 1, 255, "of traffic class 5"),
-          knob("weight_6", &C::weight_6, Unit::Count, 1, 255, "of traffic class 6"),
-          knob("weight_7", &C::weight_7, Unit::Count, 1, 255, "of traffic class 7")));
+               "policy weighted: consecutive turns or packets of traffic class 0"),
+          knob("weight_1", &C::weight_1, Unit::Count, 1, 255, "the same for traffic class 1"),
+          knob("weight_2", &C::weight_2, Unit::Count, 1, 255, "the same for traffic class 2"),
+          knob("weight_3", &C::weight_3, Unit::Count, 1, 255, "the same for traffic class 3"),
+          knob("weight_4", &C::weight_4, Unit::Count, 1, 255, "the same for traffic class 4"),
+          knob("weight_5", &C::weight_5, Unit::Count, 1, 255, "the same for traffic class 5"),
+          knob("weight_6", &C::weight_6, Unit::Count, 1, 255, "the same for traffic class 6"),
+          knob("weight_7", &C::weight_7, Unit::Count, 1, 255, "the same for traffic class 7")));
 };

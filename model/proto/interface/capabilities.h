@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The optional operations that a device may have as a table: of each its option, its knob
-// (hca.transport.*), its bit of QueryDevice and of the contexts that the RTL is told.
+// The optional operations of a device as a table: for each its option, its knob (hca.transport.*),
+// its bit of QueryDevice, and its bit of the contexts that the RTL gets.
 #pragma once
 #include <array>
 #include <string_view>
@@ -9,10 +9,10 @@
 #include "model/proto/wire/layout.h"
 
 namespace hca::proto {
-// Whose devices execute an operation: all, those with the option, none.
+// The devices that execute an operation: all, those with an option, none.
 enum class Capability : u8 { Base, Flush, AtomicWrite, Missing };
 
-// Which a device has. All are off by default: a request of one is refused then (T10-2).
+// The options of a device. All are off by default; without them their requests are refused (T10-2).
 struct Capabilities {
   bool flush = false;
   bool atomic_write = false;
@@ -26,14 +26,15 @@ struct CapabilityRow {
   std::string_view sentence;  // of the knob
 };
 inline constexpr std::array kCapabilities{
-    CapabilityRow{Capability::Flush, &Capabilities::flush, "flush", "Flush", "RC has FLUSH",
-                  "RC has FLUSH; else a request of it is refused, whatever follows its BTH "
-                  "(T10-2)"},
+    CapabilityRow{
+        Capability::Flush, &Capabilities::flush, "flush", "Flush", "RC has FLUSH",
+        "RC executes FLUSH; otherwise a FLUSH request is refused, whatever follows its BTH "
+        "(T10-2)"},
     CapabilityRow{Capability::AtomicWrite, &Capabilities::atomic_write, "atomic_write",
                   "AtomicWrite", "RC has ATOMIC WRITE",
-                  "RC has ATOMIC WRITE; else it is refused (T10-2)"},
+                  "RC executes ATOMIC WRITE; otherwise it is refused (T10-2)"},
 };
-// The rows stand in the order of the enumerators, and each has a member of its own.
+// The rows are in the order of the enumerators, and each has its own member.
 static_assert([] {
   for (std::size_t i = 0; i < kCapabilities.size(); ++i)
     if (std::size_t(kCapabilities[i].capability) != i + 1) return false;

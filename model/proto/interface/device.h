@@ -20,7 +20,7 @@ enum class BarOffset : u32 {
 inline constexpr u32 kUserPageBytes = 4096;
 inline constexpr u32 kPushBytes = 256;  // the largest WQE that can be pushed with its doorbell
 
-// What the slots of a ring of WQEs can be long, in bytes, as powers of two.
+// Allowed slot sizes of a ring of WQEs in bytes, as powers of two.
 struct Strides {
   u8 least, most;
   constexpr bool include(u8 log_stride) const { return log_stride >= least && log_stride <= most; }
@@ -28,7 +28,7 @@ struct Strides {
 inline constexpr Strides kSendStrides{6, 9}, kReceiveStrides{5, 8};
 inline constexpr u32 kMaxSendWqeBytes = 1u << kSendStrides.most,
                      kMaxReceiveWqeBytes = 1u << kReceiveStrides.most;
-// A write there is the rest of a push that came in pieces: its WQE is fetched.
+// A write at this offset continues a push that arrives as several writes: its WQE is fetched.
 constexpr bool is_rest_of_push(u32 offset) {
   return offset > u32(BarOffset::PushBuffer) &&
          offset < u32(BarOffset::PushBuffer) + 8 + kPushBytes;
@@ -59,9 +59,9 @@ struct Layout<CqDoorbell> {
   static constexpr auto fields = make_rows(
       unused(6),
       field(&CqDoorbell::arm, "Arm", 2,
-            "0 none, 1 next completion, 2 next solicited one or error; or one not taken yet"),
+            "0 none, 1 next completion, 2 next solicited one or error; unread ones count too"),
       field(&CqDoorbell::cqn, "CQN", 24, "completion queue"),
-      field(&CqDoorbell::consumer, "ConsumerIndex", 32, "CQEs taken so far"));
+      field(&CqDoorbell::consumer, "ConsumerIndex", 32, "CQEs consumed so far"));
 };
 static_assert(bytes_of<CqDoorbell>() == 8);
 
@@ -73,16 +73,15 @@ struct EqDoorbell {
 template <>
 struct Layout<EqDoorbell> {
   static constexpr std::string_view name = "EQ doorbell";
-  static constexpr auto fields =
-      make_rows(unused(7),
-                field(&EqDoorbell::arm, "Arm", 1, "the next EQE, or one not taken yet, interrupts"),
-                field(&EqDoorbell::eqn, "EQN", 24, "event queue"),
-                field(&EqDoorbell::consumer, "ConsumerIndex", 32, "EQEs taken so far"));
+  static constexpr auto fields = make_rows(
+      unused(7), field(&EqDoorbell::arm, "Arm", 1, "the next EQE, or an unread one, interrupts"),
+      field(&EqDoorbell::eqn, "EQN", 24, "event queue"),
+      field(&EqDoorbell::consumer, "ConsumerIndex", 32, "EQEs consumed so far"));
 };
 static_assert(bytes_of<EqDoorbell>() == 8);
 
 struct CommandDoorbell {
-  u64 address;  // of a command block
+  u64 address;  // address of a command block
 };
 template <>
 struct Layout<CommandDoorbell> {
@@ -98,7 +97,7 @@ struct SendWqe {
   WorkOpcode opcode;
   bool signaled, solicited, fence, inline_data;
   u8 sge_count;
-  u16 index;  // the WQE's index in its queue: a form check
+  u16 index;  // the WQE's index in its queue, to check the form
   u32 immediate;
   u64 remote_va;
   u32 rkey;
@@ -112,9 +111,10 @@ struct Layout<SendWqe> {
       field(&SendWqe::signaled, "Signaled", 1, "a CQE also when it succeeds"),
       field(&SendWqe::solicited, "Solicited", 1, "BTH:SE in its last packet"),
       field(&SendWqe::fence, "Fence", 1, "waits for earlier READs and ATOMICs"),
-      field(&SendWqe::inline_data, "Inline", 1, "data stand in the WQE, no SGEs"), unused(4),
+      field(&SendWqe::inline_data, "Inline", 1, "the WQE contains the data, not SGEs"), unused(4),
       field(&SendWqe::sge_count, "SgeCount", 8, "SGEs that follow"), unused(8),
-      field(&SendWqe::index, "Index", 16, "low 16 bits of the WQE's index: a form check"),
+      field(&SendWqe::index, "Index", 16,
+            "low 16 bits of the WQE's index, checked against its slot"),
       unused(16), field(&SendWqe::immediate, "Immediate", 32, "ImmDt, or the R_Key to invalidate"),
       field(&SendWqe::inline_bytes, "InlineBytes", 32, "of inline data"),
       field(&SendWqe::remote_va, "RemoteVA", 64, "RETH:VA"),
@@ -123,13 +123,13 @@ struct Layout<SendWqe> {
 };
 inline constexpr u32 kSendWqeBytes = bytes_of<SendWqe>();
 static_assert(kSendWqeBytes == 32);
-// Of a WQE that passed check_send_wqe.
+// The row of a WQE that passed check_send_wqe.
 constexpr const WorkRow& row_of(const SendWqe& wqe) { return kWorkRows[std::size_t(wqe.opcode)]; }
 
-// Behind the control segment of every work request of a UD queue pair: where it goes (PSR-10).
+// After the control segment of every work request of a UD queue pair: its destination (PSR-10).
 struct AddressHandle {
   u32 dest_qpn, qkey;
-  bool global;  // native InfiniBand: with a GRH
+  bool global;  // native InfiniBand: has a GRH
   u8 sgid_index, sl, traffic_class, hop_limit;
   u32 flow_label;
   u16 dlid, udp_source_port;
@@ -141,7 +141,7 @@ struct Layout<AddressHandle> {
   static constexpr std::string_view name = "address handle";
   static constexpr auto fields = make_rows(
       unused(8), field(&A::dest_qpn, "DestQP", 24, "queue pair there"),
-      field(&A::qkey, "Q_Key", 32, "of the DETH; bit 31 set: that of the own queue pair instead"),
+      field(&A::qkey, "Q_Key", 32, "of the DETH; with bit 31 set, that of the own queue pair"),
       field(&A::global, "Global", 1, "native InfiniBand: with a GRH"), unused(7),
       field(&A::sgid_index, "SgidIndex", 8, "in the GID table"), field(&A::sl, "SL", 8, ""),
       field(&A::traffic_class, "TClass", 8, ""), field(&A::hop_limit, "HopLimit", 8, ""), unused(4),
@@ -161,10 +161,11 @@ struct ReceiveWqe {
 template <>
 struct Layout<ReceiveWqe> {
   static constexpr std::string_view name = "receive WQE";
-  static constexpr auto fields = make_rows(
-      unused(8), field(&ReceiveWqe::sge_count, "SgeCount", 8, "SGEs that follow"),
-      field(&ReceiveWqe::index, "Index", 16, "low 16 bits of the WQE's index: a form check"),
-      unused(64), unused(32));
+  static constexpr auto fields =
+      make_rows(unused(8), field(&ReceiveWqe::sge_count, "SgeCount", 8, "SGEs that follow"),
+                field(&ReceiveWqe::index, "Index", 16,
+                      "low 16 bits of the WQE's index, checked against its slot"),
+                unused(64), unused(32));
 };
 inline constexpr u32 kReceiveWqeBytes = bytes_of<ReceiveWqe>();
 static_assert(kReceiveWqeBytes == 16);
@@ -207,7 +208,7 @@ enum class WcStatus : u8 {
   InvEecnErr = 17,
   InvEecStateErr = 18,
 };
-// By value, as ibv_wc_status names them behind IBV_WC_.
+// By value, as in ibv_wc_status without IBV_WC_.
 inline constexpr std::array<std::string_view, 19> kWcStatusNames{
     "SUCCESS",        "LOC_LEN_ERR",       "LOC_QP_OP_ERR",    "LOC_EEC_OP_ERR",
     "LOC_PROT_ERR",   "WR_FLUSH_ERR",      "MW_BIND_ERR",      "BAD_RESP_ERR",
@@ -233,7 +234,7 @@ struct Cqe {
   u32 src_qp;
   u16 slid, pkey_index;
   u8 sl;
-  bool phase;  // the owner's bit: flips each time the ring wraps
+  bool phase;  // ownership bit: flips each time the ring wraps
 };
 template <>
 struct Layout<Cqe> {
@@ -255,7 +256,7 @@ struct Layout<Cqe> {
       field(&Cqe::pkey_index, "P_KeyIndex", 16, "UD: entry that matched"),
       field(&Cqe::sl, "SL", 4, "UD, native InfiniBand"), unused(27),
       field(&Cqe::phase, "Phase", 1,
-            "1 on the first turn of the ring, then 0, 1 ...: the entry is new when it changes"));
+            "1 on the first pass of the ring, then 0, 1 ...: a change marks a new entry"));
 };
 inline constexpr u32 kCqeBytes = bytes_of<Cqe>();
 static_assert(kCqeBytes == 32);

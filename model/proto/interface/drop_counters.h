@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a port drops silently, one counter a cause (T12, G34.3). QueryDrops tells them.
+// The silent drops of a port, one counter per cause (T12, G34.3). QueryDrops returns them.
 #pragma once
 #include <array>
 
@@ -13,10 +13,10 @@ struct DropCounters {
   u64 bad_ip_header_length = 0, bad_ip_checksum = 0, fragment = 0, not_udp = 0, bad_udp_port = 0;
   u64 bad_udp_checksum = 0, bad_next_header = 0, bad_length = 0, bad_pad = 0, bad_tver = 0;
   u64 bad_icrc = 0, bad_vcrc = 0;
-  // Its port and its queue pair.
+  // Wrong port or queue pair.
   u64 not_for_port = 0, wrong_vlan = 0, above_mtu = 0, unknown_qp = 0, wrong_port = 0;
   u64 wrong_service = 0, bad_qp_state = 0;
-  // The addresses: where they come from and go to.
+  // Wrong source or destination address.
   u64 multicast_slid = 0, wrong_framing = 0, wrong_sgid = 0, wrong_dgid = 0, wrong_lid = 0;
   u64 bad_pkey = 0;
   // Datagrams.
@@ -39,7 +39,7 @@ struct Layout<DropCounters> {
       field(&D::fragment,             "Fragment",          64, "an IP fragment"),
       field(&D::not_udp,              "NotUdp",            64, "another protocol of IP"),
       field(&D::bad_udp_port,         "BadUdpPort",        64, "not 4791"),
-      field(&D::bad_udp_checksum,     "BadUdpChecksum",    64, "UDP checksum, where there is one"),
+      field(&D::bad_udp_checksum,     "BadUdpChecksum",    64, "UDP checksum, if present"),
       field(&D::bad_next_header,      "BadNextHeader",     64, "NxtHdr of the GRH"),
       field(&D::bad_length,           "BadLength",         64, "the lengths of its headers contradict each other"),
       field(&D::bad_pad,              "BadPad",            64, "PadCnt"),
@@ -47,28 +47,28 @@ struct Layout<DropCounters> {
       field(&D::bad_icrc,             "BadIcrc",           64, "ICRC"),
       field(&D::bad_vcrc,             "BadVcrc",           64, "VCRC"),
       field(&D::not_for_port,         "NotForPort",        64, "MAC address or LID of another port"),
-      field(&D::wrong_vlan,           "WrongVlan",         64, "not of the port's VLAN"),
+      field(&D::wrong_vlan,           "WrongVlan",         64, "not in the port's VLAN"),
       field(&D::above_mtu,            "AboveMtu",          64, "payload above the port's MTU"),
       field(&D::unknown_qp,           "UnknownQp",         64, "no such queue pair"),
-      field(&D::wrong_port,           "WrongPort",         64, "the queue pair is of another port"),
+      field(&D::wrong_port,           "WrongPort",         64, "the queue pair belongs to another port"),
       field(&D::wrong_service,        "WrongService",      64, "another transport service than the queue pair's"),
       field(&D::bad_qp_state,         "BadQpState",        64, "state of the queue pair"),
       field(&D::multicast_slid,       "MulticastSlid",     64, "SLID of a multicast group"),
-      field(&D::wrong_framing,        "WrongFraming",      64, "a GRH where the queue pair's path has none, or none where it has one; another IP version"),
-      field(&D::wrong_sgid,           "WrongSgid",         64, "GID or IP address of another source than the queue pair's peer"),
-      field(&D::wrong_dgid,           "WrongDgid",         64, "GID or IP address of another destination than the queue pair's own"),
-      field(&D::wrong_lid,            "WrongLid",          64, "without a GRH: LIDs that are not those of the queue pair's path"),
+      field(&D::wrong_framing,        "WrongFraming",      64, "a GRH, or a missing GRH, unlike the queue pair's path; or another IP version"),
+      field(&D::wrong_sgid,           "WrongSgid",         64, "source GID or IP address is not the queue pair's peer"),
+      field(&D::wrong_dgid,           "WrongDgid",         64, "destination GID or IP address is not the queue pair's own"),
+      field(&D::wrong_lid,            "WrongLid",          64, "without a GRH: LIDs other than those of the queue pair's path"),
       field(&D::bad_pkey,             "BadPkey",           64, "P_Key"),
       field(&D::bad_qkey,             "BadQkey",           64, "Q_Key of a datagram"),
-      field(&D::bad_multicast,        "BadMulticast",      64, "DestQP 0xFFFFFF without a GRH, with a DGID of no group or of one that no queue pair of the port is attached to"),
-      field(&D::wrong_vl,             "WrongVl",           64, "QP 0 takes packets of VL 15 alone, other queue pairs take none of it"),
-      field(&D::no_receive_wqe,       "NoReceiveWqe",      64, "a datagram that no receive WQE is posted for"),
+      field(&D::bad_multicast,        "BadMulticast",      64, "DestQP 0xFFFFFF without a GRH, with a non-multicast DGID, or with a group without an attached queue pair of the port"),
+      field(&D::wrong_vl,             "WrongVl",           64, "QP 0 accepts only packets on VL 15, other queue pairs none on it"),
+      field(&D::no_receive_wqe,       "NoReceiveWqe",      64, "a datagram without a posted receive WQE"),
       field(&D::receive_too_short,    "ReceiveTooShort",   64, "a datagram longer than its receive WQE"),
       field(&D::port_down,            "PortDown",          64, "the port is Down"));
   // clang-format on
 };
 
-// The counter of a frame whose structure is not good.
+// The counter for a frame with a bad structure.
 constexpr u64 DropCounters::*counter_of(PacketVerdict verdict) {
   using D = DropCounters;
   constexpr std::array members{&D::truncated,        &D::unknown_ether_type,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events: which there are, where they go, how they stand in an event queue (T15, T17).
+// Events: the list, their event queues, and their format in an event queue (T15, T17).
 #pragma once
 #include <algorithm>
 #include <array>
@@ -29,41 +29,40 @@ enum class EventType : u8 {
 };
 enum class EventObject : u8 { Qp, Cq, Srq, Port };
 
-// Where all asynchronous events go. Completion events go to the EQ that their CQ names.
+// The queue of all asynchronous events. Completion events go to the EQ that their CQ names.
 inline constexpr u32 kAsyncEq = 0;
 
-// T17: what an event of the send queue has as its source, also where its row names the receive
-// queue.
+// T17: the source of an event of the send queue, even if its row names the receive queue.
 inline constexpr u8 kSendQueueSource = 0x5;
 
-// An asynchronous event, and its code and source in the entry of T17. A code of this device's own
-// has source 0, which names nothing: to a driver that does not know the code, an entry that names a
-// queue pair is the end of that queue pair (AEQ-12).
+// An asynchronous event, with its code and source in the entry of T17. A code of this device's own
+// has source 0, which names no object: a driver that does not know the code would end the queue
+// pair that the entry names (AEQ-12).
 struct EventRow {
   EventType type;
   EventObject object;
   u16 code;
   u8 source;
-  std::string_view name;  // behind IBV_EVENT_
+  std::string_view name;  // without IBV_EVENT_
   std::string_view statement, meaning;
 };
 inline constexpr std::array kAsyncEvents{
     // clang-format off
-    EventRow{EventType::QpFatal,     EventObject::Qp, 0x700, 0x1, "QP_FATAL",      "T15-QP_FATAL",      "a completion is impossible, a receive WQE is broken, or a WQE cannot be read; of the send queue: source 0x5"},
+    EventRow{EventType::QpFatal,     EventObject::Qp, 0x700, 0x1, "QP_FATAL",      "T15-QP_FATAL",      "a completion is impossible, a receive WQE is broken, or a WQE is unreadable; send queue: source 0x5"},
     EventRow{EventType::QpReqErr,    EventObject::Qp, 0x208, 0x9, "QP_REQ_ERR",    "T15-QP_REQ_ERR",    "an invalid request without a receive WQE"},
     EventRow{EventType::QpAccessErr, EventObject::Qp, 0x20d, 0x9, "QP_ACCESS_ERR", "T15-QP_ACCESS_ERR", "an R_Key violation without a receive WQE"},
-    EventRow{EventType::CqErr,       EventObject::Cq, 0x203, 0x2, "CQ_ERR",        "T15-CQ_ERR",        "the CQ ran over and takes no more CQEs"},
-    EventRow{EventType::CommEst,     EventObject::Qp, 0xf01, 0x0, "COMM_EST",      "T15-COMM_EST",      "the first packet came in RTR; the code is this device's own"},
+    EventRow{EventType::CqErr,       EventObject::Cq, 0x203, 0x2, "CQ_ERR",        "T15-CQ_ERR",        "the CQ overflowed and accepts no more CQEs"},
+    EventRow{EventType::CommEst,     EventObject::Qp, 0xf01, 0x0, "COMM_EST",      "T15-COMM_EST",      "the first packet arrived in RTR; the code is this device's own"},
     EventRow{EventType::SqDrained,   EventObject::Qp, 0xf0c, 0x0, "SQ_DRAINED",    "T15-SQ_DRAINED",    "SQD: all messages begun are completed; own code"},
-    EventRow{EventType::QpLastWqeReached, EventObject::Qp, 0xf02, 0x0, "QP_LAST_WQE_REACHED", "T15-QP_LAST_WQE_REACHED", "a queue pair on an SRQ is in Error and has completed all WQEs that it took; own code"},
-    EventRow{EventType::SrqLimitReached, EventObject::Srq, 0xf03, 0x0, "SRQ_LIMIT_REACHED", "T15-SRQ_LIMIT_REACHED", "fewer WQEs are left than its limit; own code"},
+    EventRow{EventType::QpLastWqeReached, EventObject::Qp, 0xf02, 0x0, "QP_LAST_WQE_REACHED", "T15-QP_LAST_WQE_REACHED", "a queue pair with an SRQ is in Error and has completed all its WQEs; own code"},
+    EventRow{EventType::SrqLimitReached, EventObject::Srq, 0xf03, 0x0, "SRQ_LIMIT_REACHED", "T15-SRQ_LIMIT_REACHED", "fewer WQEs are left than the limit; own code"},
     EventRow{EventType::SrqErr,      EventObject::Srq, 0xf04, 0x0, "SRQ_ERR",       "T15-SRQ_ERR",       "the WQEs of the SRQ cannot be read; own code"},
-    EventRow{EventType::PortErr,     EventObject::Port, 0xf05, 0x0, "PORT_ERR",      "T15-PORT_ACTIVE",   "the port went Down; own code, as those of the next"},
+    EventRow{EventType::PortErr,     EventObject::Port, 0xf05, 0x0, "PORT_ERR",      "T15-PORT_ACTIVE",   "the port went Down; own code, like the next ones"},
     EventRow{EventType::PortActive,  EventObject::Port, 0xf06, 0x0, "PORT_ACTIVE",   "T15-PORT_ACTIVE",   "the port is Active again"},
-    EventRow{EventType::LidChange,   EventObject::Port, 0xf07, 0x0, "LID_CHANGE",    "T15-PORT_ACTIVE",   "its LID is another"},
-    EventRow{EventType::GidChange,   EventObject::Port, 0xf08, 0x0, "GID_CHANGE",    "T15-PORT_ACTIVE",   "an entry of its GID table is another"},
-    EventRow{EventType::PkeyChange,  EventObject::Port, 0xf09, 0x0, "PKEY_CHANGE",   "T15-PORT_ACTIVE",   "an entry of its P_Key table is another"},
-    EventRow{EventType::SmChange,    EventObject::Port, 0xf0a, 0x0, "SM_CHANGE",     "T15-PORT_ACTIVE",   "SmLID is another"},
+    EventRow{EventType::LidChange,   EventObject::Port, 0xf07, 0x0, "LID_CHANGE",    "T15-PORT_ACTIVE",   "its LID changed"},
+    EventRow{EventType::GidChange,   EventObject::Port, 0xf08, 0x0, "GID_CHANGE",    "T15-PORT_ACTIVE",   "an entry of its GID table changed"},
+    EventRow{EventType::PkeyChange,  EventObject::Port, 0xf09, 0x0, "PKEY_CHANGE",   "T15-PORT_ACTIVE",   "an entry of its P_Key table changed"},
+    EventRow{EventType::SmChange,    EventObject::Port, 0xf0a, 0x0, "SM_CHANGE",     "T15-PORT_ACTIVE",   "SmLID changed"},
     EventRow{EventType::ClientReregister, EventObject::Port, 0xf0b, 0x0, "CLIENT_REREGISTER", "T15-PORT_ACTIVE", "SetPort with Reregister"},
     // clang-format on
 };
@@ -72,19 +71,19 @@ inline constexpr auto kAsyncEventNames = [] {
   for (std::size_t i = 0; i < names.size(); ++i) names[i] = kAsyncEvents[i].name;
   return names;
 }();
-// Codes of T17 that stand for errors of RoCE and are in no entry.
+// Codes of T17 for errors that RoCE does not report in any entry.
 struct UnusedEventCode {
   u16 code;
   std::string_view meaning, reason;
 };
 inline constexpr std::array kUnusedEventCodes{
     // clang-format off
-    UnusedEventCode{0x207, "READ request queue full",  "an invalid request like others: 0x208 (T10-4)"},
-    UnusedEventCode{0x20e, "remote operational error", "told by the CQE of the receive WQE, or as 0x700 (T11)"},
-    UnusedEventCode{0x316, "response length error",    "class B: told by the CQE of the work request (T9-16)"},
-    UnusedEventCode{0x50a, "too many retries",         "class B: told by the CQE of the work request (T9-4)"},
-    UnusedEventCode{0x50f, "too many RNR NAKs",        "class B: told by the CQE of the work request (G8.2)"},
-    UnusedEventCode{0x702, "CQ catastrophic",          "a CQ ends by 0x203 alone"},
+    UnusedEventCode{0x207, "READ request queue full",  "reported as an invalid request: 0x208 (T10-4)"},
+    UnusedEventCode{0x20e, "remote operational error", "reported by the CQE of the receive WQE, or as 0x700 (T11)"},
+    UnusedEventCode{0x316, "response length error",    "class B: reported by the CQE of the work request (T9-16)"},
+    UnusedEventCode{0x50a, "too many retries",         "class B: reported by the CQE of the work request (T9-4)"},
+    UnusedEventCode{0x50f, "too many RNR NAKs",        "class B: reported by the CQE of the work request (G8.2)"},
+    UnusedEventCode{0x702, "CQ catastrophic",          "a failed CQ is reported only as 0x203"},
     UnusedEventCode{0x900, "QP suspend complete",      "no queue pair is suspended; a drained send queue is 0xf0c"},
     // clang-format on
 };
@@ -127,7 +126,7 @@ struct Aeqe {
   u64 context;
   bool valid;
   u8 source;
-  u8 object_high;  // bits 21:19 of the object's number: this device's own
+  u8 object_high;  // bits 21:19 of the object's number; used only by this device
   bool object_18;
   u16 code;
   bool overflow;
@@ -147,20 +146,20 @@ inline constexpr unsigned kAeqeObjectBits = 22;
 template <>
 struct Layout<Aeqe> {
   static constexpr std::string_view name = "asynchronous EQE";
-  static constexpr auto fields = make_rows(
-      field(&Aeqe::context, "Context", 64, "of the QP; of a CQ shifted right by one"),
-      field(&Aeqe::valid, "Valid", 1, "the phase, as in a CQE"),
-      unused(2),  // Q2 data
-      unused(4),  // TCP state: none with RoCE
-      unused(3),  // iWARP state: the same
-      field(&Aeqe::source, "Source", 4, "see below"),
-      field(&Aeqe::object_high, "Object21_19", 3, "bits of the number of QP, CQ or SRQ"),
-      field(&Aeqe::object_18, "Object18", 1, "the same"),
-      field(&Aeqe::code, "Code", 12, "see below"),
-      field(&Aeqe::overflow, "Overflow", 1, "events in front of it were lost: the EQ was full"),
-      field(&Aeqe::wqe_index, "WqeIndex", 15,
-            "QP_FATAL: low bits of the index of the WQE that failed, if one did; else 0"),
-      field(&Aeqe::object_low, "Object17_0", 18, "bits of the number of QP or CQ"));
+  static constexpr auto fields =
+      make_rows(field(&Aeqe::context, "Context", 64, "of the QP; for a CQ, shifted right by one"),
+                field(&Aeqe::valid, "Valid", 1, "the phase, as in a CQE"),
+                unused(2),  // Q2 data
+                unused(4),  // TCP state: none with RoCE
+                unused(3),  // iWARP state: the same
+                field(&Aeqe::source, "Source", 4, "see below"),
+                field(&Aeqe::object_high, "Object21_19", 3, "bits of the number of QP, CQ or SRQ"),
+                field(&Aeqe::object_18, "Object18", 1, "the same"),
+                field(&Aeqe::code, "Code", 12, "see below"),
+                field(&Aeqe::overflow, "Overflow", 1, "earlier events were lost: the EQ was full"),
+                field(&Aeqe::wqe_index, "WqeIndex", 15,
+                      "QP_FATAL: low bits of the failed WQE's index, if there is one; otherwise 0"),
+                field(&Aeqe::object_low, "Object17_0", 18, "bits of the number of QP or CQ"));
 };
 static_assert(bytes_of<Aeqe>() == kEqeBytes);
 
@@ -179,14 +178,14 @@ inline Aeqe decode_aeqe(const u8* in) {
   return decode<Aeqe>(bytes.data());
 }
 
-// T15: an event that is to be raised.
+// T15: an event to raise.
 struct Event {
   EventType type{};
   u32 object = 0;
-  bool of_sends = false;  // QP_FATAL: its send queue failed, not the receive queue
-  u16 wqe_index = 0;      // QP_FATAL: of the WQE that failed, if there is one (AEQ-12)
+  bool of_sends = false;  // QP_FATAL: the send queue failed, not the receive queue
+  u16 wqe_index = 0;      // QP_FATAL: the failed WQE, if there is one (AEQ-12)
 };
-// `context` is the object's own.
+// `context`: the object's own.
 inline void encode_event(const Event& event, u64 context, bool phase, bool overflow, u8* out) {
   const EventRow* row = async_event(event.type);
   if (!row) return encode(Eqe{event.object, phase}, out);

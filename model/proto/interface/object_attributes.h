@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the commands of device, memory regions, queues and interrupt vectors carry.
+// The attributes in commands on the device, memory regions, queues and interrupt vectors.
 #pragma once
 #include <array>
 
@@ -22,13 +22,13 @@ struct DeviceAttributes : Capabilities {  // QueryDevice
 template <>
 struct Layout<DeviceAttributes> {
   static constexpr std::string_view name = "device attributes";
-  static constexpr auto front =
-      make_rows(field(&DeviceAttributes::ports, "Ports", 8, "numbered from 1 on"),
-                field(&DeviceAttributes::gid_entries, "GidEntries", 8, "of each port"),
-                field(&DeviceAttributes::pkey_entries, "PkeyEntries", 8, "of each port"),
-                field(&DeviceAttributes::credits, "Credits", 1, "AETHs tell the free receive WQEs"),
-                field(&DeviceAttributes::needs_context_memory, "NeedsContextMemory", 1,
-                      "not all contexts are held on chip"));
+  static constexpr auto front = make_rows(
+      field(&DeviceAttributes::ports, "Ports", 8, "numbered from 1 on"),
+      field(&DeviceAttributes::gid_entries, "GidEntries", 8, "of each port"),
+      field(&DeviceAttributes::pkey_entries, "PkeyEntries", 8, "of each port"),
+      field(&DeviceAttributes::credits, "Credits", 1, "AETHs advertise the free receive WQEs"),
+      field(&DeviceAttributes::needs_context_memory, "NeedsContextMemory", 1,
+            "not all contexts are held on chip"));
   static constexpr auto back = make_rows(
       unused(6 - kCapabilities.size()),
       field(&DeviceAttributes::max_qps, "MaxQps", 32, "QP numbers are below this"),
@@ -54,7 +54,7 @@ struct Layout<ContextMemoryAttributes> {
   static constexpr std::string_view name = "context memory";
   static constexpr auto fields = make_rows(
       field(&ContextMemoryAttributes::address, "Address", 64,
-            "of the tables of contexts, which are the device's alone; a multiple of 256"));
+            "address of the tables of contexts, used only by the device; a multiple of 256"));
 };
 
 enum CqMask : u8 { kCqRing = 1, kCqModeration = 2 };
@@ -62,13 +62,13 @@ enum CqMask : u8 { kCqRing = 1, kCqModeration = 2 };
 struct QueueAttributes {  // CreateCq, ModifyCq, CreateEq, QueryCq, QueryEq
   u64 address = 0;
   u8 log_entries = 0;
-  u32 eqn = 0;  // of a CQ: where its events go; 0: none
+  u32 eqn = 0;  // for a CQ: the queue of its events; 0: none
   u16 vector = 0;
   u64 context = 0;
   u8 mask = 0;           // ModifyCq
-  u16 event_count = 0;   // of a CQ, moderation
+  u16 event_count = 0;   // for a CQ: moderation
   u16 event_period = 0;  // us
-  // Read only: what a query adds.
+  // Read only: added by a query.
   Arm armed = Arm::None;
   bool overflowed = false;
   u32 producer = 0, consumer = 0, uses = 0;
@@ -80,34 +80,38 @@ struct Layout<QueueAttributes> {
       field(&QueueAttributes::address, "Address", 64, "of the ring in host memory"),
       field(&QueueAttributes::log_entries, "LogEntries", 8,
             "entries as a power of two, at most 22"),
-      field(&QueueAttributes::eqn, "EQN", 24, "of a CQ: event queue for its events, 0 none"),
-      field(&QueueAttributes::vector, "Vector", 16, "of an EQ: its interrupt vector"),
+      field(&QueueAttributes::eqn, "EQN", 24, "for a CQ: event queue of its events, 0 none"),
+      field(&QueueAttributes::vector, "Vector", 16, "for an EQ: its interrupt vector"),
       field(&QueueAttributes::mask, "Mask", 8,
             "ModifyCq: 1 Address and LogEntries, 2 EventCount and EventPeriod"),
       unused(5), field(&QueueAttributes::overflowed, "Overflowed", 1, "queried: entries were lost"),
       field(&QueueAttributes::armed, "Armed", 2, "queried: as in the CQ doorbell"),
       field(&QueueAttributes::context, "Context", 64,
-            "the host's own, comes back in asynchronous EQEs; of a CQ even"),
+            "chosen by the host, returned in asynchronous EQEs; even for a CQ"),
       field(&QueueAttributes::producer, "ProducerIndex", 32, "queried: entries written"),
       field(&QueueAttributes::consumer, "ConsumerIndex", 32, "queried: of the last doorbell"),
-      field(&QueueAttributes::uses, "Uses", 32, "queried: work queues on a CQ, CQs on an EQ"),
+      field(&QueueAttributes::uses, "Uses", 32,
+            "queried: work queues that use a CQ, CQs that use an EQ"),
       field(&QueueAttributes::event_count, "EventCount", 16,
-            "of a CQ: CQEs that raise its event, at most its entries; 0: their number does not"),
+            "for a CQ: number of CQEs that raises its event, at most its entries; 0: no moderation "
+            "by number"),
       field(&QueueAttributes::event_period, "EventPeriod", 16,
-            "of a CQ: microseconds after which its event is raised with fewer; 0: no time does"));
+            "for a CQ: microseconds after which its event is raised with fewer; 0: no moderation "
+            "by time"));
 };
 
-// What a key names, and whether it may be used (G22.1). Invalid: nothing is allocated there.
+// The object that a key names, and whether the key may be used (G22.1). Invalid: nothing is
+// allocated at this index.
 enum class KeyKind : u8 { Region, Window1, Window2A, Window2B };
 enum class KeyState : u8 { Invalid, Free, Valid };
 
 inline constexpr u8 kMinLogPage = 12, kMaxLogPage = 30;
-inline constexpr u32 kMaxPages = 512;  // of a page list
+inline constexpr u32 kMaxPages = 512;  // per page list
 
 struct MrAttributes {  // RegisterMr, ReregisterMr, AllocMr, QueryMr
   u64 start;           // virtual address
   u64 bytes;
-  u64 physical;  // of the region's first byte, or of its page list
+  u64 physical;  // address of the region's first byte, or of its page list
   u32 pd;
   u32 key;
   Rights access;
@@ -122,7 +126,7 @@ struct Layout<MrAttributes> {
       field(&MrAttributes::start, "Start", 64, "virtual address of the first byte"),
       field(&MrAttributes::bytes, "Length", 64, "of the region"),
       field(&MrAttributes::physical, "Physical", 64,
-            "address of its first byte; with a page list, of the list"),
+            "address of its first byte, or of its page list"),
       unused(8), field(&MrAttributes::pd, "PD", 24, "protection domain"),
       field(&MrAttributes::key, "Key", 32, "L_Key and R_Key: index (24 bits) and key byte"),
       field(&MrAttributes::access, "Access", 16, "rights, by the table above"),
@@ -130,7 +134,7 @@ struct Layout<MrAttributes> {
             "0: contiguous; 12 to 30: page size as a power of two, and Physical names a list of 64 "
             "bit page addresses, at most 512; Start is a multiple of 8"),
       unused(7),
-      field(&MrAttributes::valid, "Valid", 1, "queried: 0 when the key may not be used (Free)"),
+      field(&MrAttributes::valid, "Valid", 1, "queried: 0 if the key may not be used (Free)"),
       field(&MrAttributes::windows, "Windows", 32, "queried: windows bound to it"));
 };
 
@@ -149,9 +153,9 @@ struct Layout<MwAttributes> {
       field(&MwAttributes::start, "Start", 64, "virtual address of the first byte"),
       field(&MwAttributes::bytes, "Length", 64, "of the window; BindMw: 0 unbinds it"),
       field(&MwAttributes::region_key, "RegionKey", 32, "key of the region that it is bound to"),
-      field(&MwAttributes::key, "Key", 32, "R_Key; BindMw: the new one comes back"), unused(8),
+      field(&MwAttributes::key, "Key", 32, "R_Key; BindMw returns the new one"), unused(8),
       field(&MwAttributes::pd, "PD", 24, "protection domain"), unused(8),
-      field(&MwAttributes::qpn, "QPN", 24, "queried: of a bound one of type 2, its queue pair"),
+      field(&MwAttributes::qpn, "QPN", 24, "queried: queue pair of a bound window of type 2"),
       field(&MwAttributes::access, "Access", 16, "rights, by the table above"),
       field(&MwAttributes::type, "Type", 8, "1 type 1, 2 type 2A, 3 type 2B"),
       field(&MwAttributes::state, "KeyState", 8, "queried: 1 Free, 2 Valid"), unused(32));
@@ -163,13 +167,13 @@ struct PdAttributes {  // QueryPd
 template <>
 struct Layout<PdAttributes> {
   static constexpr std::string_view name = "PD attributes";
-  static constexpr auto fields =
-      make_rows(field(&PdAttributes::uses, "Uses", 32, "MRs, MWs and QPs of it"), unused(32));
+  static constexpr auto fields = make_rows(
+      field(&PdAttributes::uses, "Uses", 32, "MRs, MWs and QPs that belong to it"), unused(32));
 };
 
 // SetVector, QueryVector: an entry of the MSI-X table.
 struct VectorAttributes {
-  u64 address;  // where its message is written
+  u64 address;  // address of its message
   u32 data;     // the message
   bool masked;
   bool pending = false;  // read only
@@ -178,11 +182,11 @@ template <>
 struct Layout<VectorAttributes> {
   static constexpr std::string_view name = "interrupt vector";
   static constexpr auto fields = make_rows(
-      field(&VectorAttributes::address, "Address", 64, "where its message is written"),
+      field(&VectorAttributes::address, "Address", 64, "address of its message"),
       field(&VectorAttributes::data, "Data", 32, "the message: 4 bytes, low byte first"),
       unused(30),
-      field(&VectorAttributes::pending, "Pending", 1, "queried: a message waits for the mask"),
-      field(&VectorAttributes::masked, "Masked", 1, "no message leaves, it becomes pending"));
+      field(&VectorAttributes::pending, "Pending", 1, "queried: a message waits for the unmasking"),
+      field(&VectorAttributes::masked, "Masked", 1, "messages are not sent but become pending"));
 };
 inline constexpr u32 kMessageBytes = 4;
 

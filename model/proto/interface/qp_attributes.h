@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the commands of queue pairs carry.
+// The attributes in commands on queue pairs.
 #pragma once
 #include <array>
 
@@ -15,7 +15,8 @@ constexpr std::string_view name_of(QpState state) {
   return unsigned(state) < kQpStateNames.size() ? kQpStateNames[unsigned(state)] : "unknown";
 }
 inline constexpr u8 kMaxLogWorkEntries = 15;
-inline constexpr u8 kMaxRdAtomic = 128;  // READs and ATOMICs of a queue pair, in each direction
+// READs and ATOMICs in flight on a queue pair, in each direction
+inline constexpr u8 kMaxRdAtomic = 128;
 
 struct QpCreate {  // CreateQp
   u8 service;      // enum Service
@@ -39,7 +40,7 @@ struct Layout<QpCreate> {
       field(&QpCreate::privileged, "Privileged", 1,
             "its SGEs may have L_Key 0, the reserved one: VA is then a physical address"),
       field(&QpCreate::blocks_self, "BlocksSelf", 1,
-            "gets no copy of datagrams that it sends to a group itself"),
+            "receives no copy of its own multicast datagrams"),
       unused(5), field(&QpCreate::send_cq, "SendCQ", 24, "CQN"), unused(8),
       field(&QpCreate::receive_cq, "ReceiveCQ", 24, "CQN"),
       field(&QpCreate::sq_log_entries, "SqLog", 8, "WQE slots as a power of two"),
@@ -48,13 +49,12 @@ struct Layout<QpCreate> {
       field(&QpCreate::rq_log_stride, "RqStride", 8, "the same, 5 to 8"),
       field(&QpCreate::sq_address, "SqAddress", 64, "of the ring"),
       field(&QpCreate::rq_address, "RqAddress", 64, "of the ring"),
-      field(&QpCreate::context, "Context", 64, "the host's own, comes back in asynchronous EQEs"),
-      unused(8),
-      field(&QpCreate::srqn, "SRQN", 24, "SRQ in the place of its receive queue; 0: none"),
+      field(&QpCreate::context, "Context", 64, "chosen by the host, returned in asynchronous EQEs"),
+      unused(8), field(&QpCreate::srqn, "SRQN", 24, "SRQ instead of its receive queue; 0: none"),
       unused(32));
 };
 
-// Which attributes a ModifyQp carries.
+// The attributes that a ModifyQp carries.
 enum QpMask : u32 {
   kQpState = 1 << 0,
   kQpPkeyIndex = 1 << 1,
@@ -89,17 +89,17 @@ struct QpAttributes {  // ModifyQp, QueryQp
   u32 path_mtu, dest_qpn, rq_psn, sq_psn, qkey;
   u8 max_rd_atomic, max_dest_rd_atomic, min_rnr_timer;
   u8 timeout, retry_count, rnr_retry;
-  // The path.
+  // The path:
   u64 dmac, dgid_high, dgid_low;
   u8 sgid_index, traffic_class, hop_limit, sl;
   u32 flow_label;
   u16 dlid, udp_source_port;
   u32 rate_limit;
-  // Read only: what QueryQp adds.
+  // Read only: added by QueryQp.
   u32 sq_posted, sq_completed, rq_posted, rq_consumed, unacked_psn, msn;
-  QpState cur_state;  // the host believes that it is in
+  QpState cur_state;  // the state that the host expects
   bool sqd_notify;
-  // Read only as well.
+  // Also read only.
   bool sq_draining, waits_rnr, nak_sent;
   u8 credit;  // enum Credit
   u8 retries_left, rnr_retries_left;
@@ -110,7 +110,7 @@ template <>
 struct Layout<QpAttributes> {
   static constexpr std::string_view name = "QP attributes";
   static constexpr auto fields = make_rows(
-      field(&QpAttributes::mask, "Mask", 32, "which attributes are given, one bit each, see below"),
+      field(&QpAttributes::mask, "Mask", 32, "the given attributes, one bit each, see below"),
       field(&QpAttributes::state, "State", 8,
             "0 Reset, 1 Init, 2 RTR, 3 RTS, 4 SQD, 5 SQE, 6 Error"),
       field(&QpAttributes::port, "Port", 8, "port number, from 1 on"),
@@ -126,7 +126,7 @@ struct Layout<QpAttributes> {
       field(&QpAttributes::min_rnr_timer, "MinRnrTimer", 8, "timer code of RNR NAKs"),
       field(&QpAttributes::timeout, "Timeout", 8, "T = 4.096 us * 2^timeout, 0 off"),
       field(&QpAttributes::retry_count, "RetryCount", 8, "0 to 7"),
-      field(&QpAttributes::rnr_retry, "RnrRetry", 8, "0 to 6, 7 for ever"),
+      field(&QpAttributes::rnr_retry, "RnrRetry", 8, "0 to 6; 7 unlimited"),
       field(&QpAttributes::sgid_index, "SgidIndex", 8, "in the GID table"),
       field(&QpAttributes::sl, "SL", 8, "service level"),
       field(&QpAttributes::traffic_class, "TClass", 8, "of the path"),
@@ -143,27 +143,29 @@ struct Layout<QpAttributes> {
       field(&QpAttributes::rq_consumed, "RqConsumed", 32, "queried: receive WQEs taken"), unused(8),
       field(&QpAttributes::unacked_psn, "UnackedPSN", 24, "queried: oldest unacknowledged PSN"),
       unused(8), field(&QpAttributes::msn, "MSN", 24, "queried: messages executed as responder"),
-      field(&QpAttributes::cur_state, "CurState", 8, "must be the state that it leaves"), unused(1),
-      field(&QpAttributes::sqd_notify, "SqdNotify", 1, "to SQD: SQ_DRAINED when it is drained"),
+      field(&QpAttributes::cur_state, "CurState", 8, "must be the current state"), unused(1),
+      field(&QpAttributes::sqd_notify, "SqdNotify", 1,
+            "transition to SQD: raise SQ_DRAINED when drained"),
       field(&QpAttributes::sq_draining, "SqDraining", 1,
             "queried: in SQD, messages are unfinished"),
-      field(&QpAttributes::waits_rnr, "WaitsRnr", 1, "queried: for the RNR timer"),
-      field(&QpAttributes::nak_sent, "NakSent", 1, "queried: no NAK until the expected PSN comes"),
+      field(&QpAttributes::waits_rnr, "WaitsRnr", 1, "queried: waits for the RNR timer"),
+      field(&QpAttributes::nak_sent, "NakSent", 1,
+            "queried: no further NAK until the expected PSN arrives"),
       unused(1),
       field(&QpAttributes::credit, "Credit", 2,
-            "queried: of the peer: 0 unknown, 1 limited, 2 not"),
-      field(&QpAttributes::retries_left, "RetriesLeft", 8, "queried: of RetryCount"),
-      field(&QpAttributes::rnr_retries_left, "RnrRetriesLeft", 8, "queried: of RnrRetry"),
+            "queried: credits of the peer: 0 unknown, 1 limited, 2 unlimited"),
+      field(&QpAttributes::retries_left, "RetriesLeft", 8, "queried: remaining of RetryCount"),
+      field(&QpAttributes::rnr_retries_left, "RnrRetriesLeft", 8, "queried: remaining of RnrRetry"),
       unused(8),
-      field(&QpAttributes::sent_psn, "SentPSN", 24, "queried: next PSN that was never sent"),
-      unused(8), field(&QpAttributes::ssn, "SSN", 24, "queried: of the last message begun"),
+      field(&QpAttributes::sent_psn, "SentPSN", 24, "queried: next PSN never sent so far"),
+      unused(8), field(&QpAttributes::ssn, "SSN", 24, "queried: SSN of the last message begun"),
       unused(8), field(&QpAttributes::limit_ssn, "LimitSSN", 24, "queried: the peer's credits"),
       field(&QpAttributes::reads_outstanding, "ReadsOutstanding", 32,
-            "queried: READs and ATOMICs begun, without their data in memory"),
+            "queried: READs and ATOMICs begun whose data are not in memory"),
       field(&QpAttributes::reads_accepted, "ReadsAccepted", 32,
             "queried: READs and ATOMICs accepted as responder"),
       field(&QpAttributes::rate_limit, "RateLimit", 32,
-            "of the path, not of UD: kb/s of its requests on the wire; 0: none"),
+            "of the path, not for UD: kb/s of its requests on the wire; 0: unlimited"),
       unused(16), field(&QpAttributes::access, "Access", 16, "rights, by the table above"));
 };
 }  // namespace hca::proto

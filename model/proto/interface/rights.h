@@ -16,7 +16,7 @@ enum Access : Rights {
   kFastRegister = 1 << 4,
   kBindWindow = 1 << 5,
   kZeroBased = 1 << 6,
-  kLocalRead = 1 << 7,  // every region has it (MR-10), no window; no command gives it
+  kLocalRead = 1 << 7,  // every region has this right (MR-10), no window; no command gives it
   kRemoteAtomicWrite = 1 << 8,
   kFlushGlobal = 1 << 9,
   kFlushPersistent = 1 << 10,
@@ -47,9 +47,9 @@ inline constexpr auto kRightRows = [] {
       RightRow{kRemoteWrite,       "remote_write",        "RW",  Everything, kYes, "a peer may WRITE"},
       RightRow{kRemoteRead,        "remote_read",         "RR",  Everything, kNo,  "a peer may READ"},
       RightRow{kRemoteAtomic,      "remote_atomic",       "RA",  Everything, kYes, "a peer may use ATOMICs"},
-      RightRow{kFastRegister,      "fast_register",       "FR",  Memory,     kNo,  "made for fast register: a peer may invalidate the key"},
+      RightRow{kFastRegister,      "fast_register",       "FR",  Memory,     kNo,  "made for fast registration: a peer may invalidate the key"},
       RightRow{kBindWindow,        "bind_window",         "MWB", Memory,     kNo,  "windows may be bound"},
-      RightRow{kZeroBased,         "zero_based",          "",    Memory,     kNo,  "addresses count from 0 at Start, which is 0 of a region; also of a window of type 2"},
+      RightRow{kZeroBased,         "zero_based",          "",    Memory,     kNo,  "addresses count from 0 at Start (0 for a region); also for a window of type 2"},
       RightRow{kRemoteAtomicWrite, "remote_atomic_write", "RAW", Optional,   kYes, "a peer may use ATOMIC WRITE"},
       RightRow{kFlushGlobal,       "flush_global",        "FG",  Optional,   kNo,  "a peer may FLUSH to global visibility"},
       RightRow{kFlushPersistent,   "flush_persistent",    "FP",  Optional,   kNo,  "a peer may FLUSH to persistence"},
@@ -66,7 +66,7 @@ constexpr Rights rights_of(Wanted wanted) {
   return rights;
 }
 }  // namespace detail
-// Of every device; optional_rights() come to each of them.
+// Rights that every device has; optional_rights() are added to each of these sets.
 inline constexpr Rights kAllAccess = detail::rights_of([](const RightRow& row) {
   return row.given_to == GivenTo::Both || row.given_to == GivenTo::Everything;
 });
@@ -77,7 +77,7 @@ inline constexpr Rights kRegionAccess =
 inline constexpr Rights kRemoteChanges =
     detail::rights_of([](const RightRow& row) { return row.changes; });
 
-// Each bit is of one row, or of none.
+// Each bit belongs to one row at most.
 static_assert([] {
   Rights seen = kLocalRead;
   for (const RightRow& row : kRightRows) {

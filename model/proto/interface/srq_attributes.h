@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the commands of shared receive queues carry.
+// The attributes in commands on shared receive queues.
 #pragma once
 #include "model/proto/wire/layout.h"
 
@@ -28,9 +28,9 @@ struct Layout<SrqAttributes> {
       field(&A::log_stride, "Stride", 8, "bytes of a slot as a power of two, 5 to 8"), unused(8),
       field(&A::address, "Address", 64, "of the ring"),
       field(&A::limit, "Limit", 32,
-            "fewer WQEs than this raise SRQ_LIMIT_REACHED, once: it becomes 0; 0: none do"),
+            "fewer WQEs than this raise SRQ_LIMIT_REACHED once, and Limit becomes 0; 0: never"),
       field(&A::uses, "Uses", 32, "queried: queue pairs"),
-      field(&A::context, "Context", 64, "the host's own, comes back in asynchronous EQEs"),
+      field(&A::context, "Context", 64, "chosen by the host, returned in asynchronous EQEs"),
       field(&A::posted, "Posted", 32, "queried: WQEs posted"),
       field(&A::taken, "Taken", 32, "queried: WQEs taken by queue pairs"));
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What reliable queue pairs of a port met that was not as it should be, one counter a cause.
-// QueryTransport tells them.
+// Irregularities on the reliable queue pairs of a port, one counter per cause. QueryTransport
+// returns them.
 #pragma once
 #include <array>
 
@@ -13,7 +13,7 @@ struct TransportCounters {
   u64 duplicate = 0, nak_pending = 0, psn_ahead = 0, bad_sequence = 0, unsupported = 0;
   u64 too_many_reads = 0, no_receive_wqe = 0, srq_failed = 0, bad_length = 0, misaligned = 0;
   u64 bad_rkey = 0, not_saved = 0, failed = 0;
-  // Of requesters.
+  // Requester side.
   u64 implied_naks = 0, timeouts = 0;
 };
 template <>
@@ -22,8 +22,8 @@ struct Layout<TransportCounters> {
   static constexpr std::string_view name = "transport counters";
   // clang-format off
   static constexpr auto fields = make_rows(
-      field(&T::duplicate,      "Duplicate",    64, "requests behind the expected PSN: answered again or dropped"),
-      field(&T::nak_pending,    "NakPending",   64, "requests ahead of the expected PSN, dropped behind a NAK"),
+      field(&T::duplicate,      "Duplicate",    64, "requests before the expected PSN: answered again or dropped"),
+      field(&T::nak_pending,    "NakPending",   64, "requests ahead of the expected PSN, dropped after a NAK"),
       field(&T::psn_ahead,      "PsnAhead",     64, "NAK PSN sequence error"),
       field(&T::bad_sequence,   "BadSequence",  64, "NAK invalid request: sequence of OpCodes"),
       field(&T::unsupported,    "Unsupported",  64, "NAK invalid request: OpCode"),
@@ -33,9 +33,9 @@ struct Layout<TransportCounters> {
       field(&T::bad_length,     "BadLength",    64, "NAK invalid request: length"),
       field(&T::misaligned,     "Misaligned",   64, "NAK invalid request: ATOMIC not aligned"),
       field(&T::bad_rkey,       "BadRkey",      64, "NAK remote access error"),
-      field(&T::not_saved,      "NotSaved",     64, "duplicate READs and ATOMICs dropped: nothing saved answers them"),
-      field(&T::failed,         "Failed",       64, "requests whose receive WQE or key to invalidate is bad"),
-      field(&T::implied_naks,   "ImpliedNaks",  64, "responses that are missing in front of what was answered"),
+      field(&T::not_saved,      "NotSaved",     64, "duplicate READs and ATOMICs dropped because no saved entry answers them"),
+      field(&T::failed,         "Failed",       64, "requests with a bad receive WQE or a bad key to invalidate"),
+      field(&T::implied_naks,   "ImpliedNaks",  64, "responses missing before a later answer"),
       field(&T::timeouts,       "Timeouts",     64, "transport timers that expired"));
   // clang-format on
 };
@@ -65,7 +65,7 @@ inline constexpr std::array kCountedCauses{
     CountedCause{RequestCause::BadInvalidate,        &TransportCounters::failed},
     // clang-format on
 };
-// nullptr: a drop counter tells it, or it is none.
+// nullptr: the cause has a drop counter, or no counter.
 constexpr u64 TransportCounters::*counter_of(RequestCause cause) {
   for (const CountedCause& row : kCountedCauses)
     if (row.cause == cause) return row.counter;

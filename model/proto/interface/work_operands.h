@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands between a send WQE and its SGEs, as a table: of each kind its layout, what it says of
-// the packet's headers, and of the message's length.
+// The operands between a send WQE's control segment and its SGEs, as a table: for each kind its
+// layout, its fields in the packet's headers, and the message's length.
 #pragma once
 #include <array>
 #include <cstring>
@@ -9,7 +9,7 @@
 #include "model/proto/wire/packet.h"
 
 namespace hca::proto {
-// Of an ATOMIC. Memory holds the number in the host's order, low byte first.
+// For an ATOMIC. The number in memory is in host byte order, low byte first.
 struct AtomicOperands {
   u64 swap_or_add;
   u64 compare;
@@ -22,12 +22,12 @@ struct AtomicOperands {
 template <>
 struct Layout<AtomicOperands> {
   static constexpr std::string_view name = "ATOMIC operands";
-  static constexpr auto fields = make_rows(
-      field(&AtomicOperands::swap_or_add, "SwapOrAdd", 64, "new value, or what is added"),
-      field(&AtomicOperands::compare, "Compare", 64, "CmpSwap: the value that must be there"));
+  static constexpr auto fields =
+      make_rows(field(&AtomicOperands::swap_or_add, "SwapOrAdd", 64, "new value, or the addend"),
+                field(&AtomicOperands::compare, "Compare", 64, "CmpSwap: the expected value"));
 };
 
-// Of a FLUSH: what is flushed, and how far.
+// For a FLUSH: what to flush, and how far.
 struct FlushOperands {
   u8 placement, selectivity;
   u32 bytes;
@@ -48,7 +48,7 @@ struct Layout<FlushOperands> {
                 unused(16), field(&FlushOperands::bytes, "Length", 32, "of the range"), unused(64));
 };
 
-// Of BIND_MW and REG_MR, whose R_Key is the new one: the memory that it will name.
+// For BIND_MW and REG_MR: the memory of their new R_Key.
 struct MemorySegment {
   u64 start;
   u64 bytes;
@@ -69,9 +69,9 @@ struct Layout<MemorySegment> {
       field(&MemorySegment::log_page, "LogPage", 8, "REG_MR: as in the MR attributes"), unused(8));
 };
 
-// Which of them a work request has.
+// The operands of a work request.
 enum class Operands : u8 { None, Atomic, Flush, Memory };
-// Who gives them: arguments that libibverbs has for them, or their fields by name.
+// Their source: arguments of libibverbs, or their fields by name.
 enum class GivenBy : u8 { Arguments, Fields };
 
 struct OperandRow {
@@ -103,28 +103,28 @@ inline constexpr std::array kOperandRows{
         "first."),
     operand_row<FlushOperands>(
         Operands::Flush, GivenBy::Fields,
-        "After the control segment of a FLUSH, which has no SGEs. When it is answered, all that "
-        "its queue pair wrote before is in host memory: the responder reads one byte of what it "
-        "names, and nothing of an empty range. Host memory of the model is persistent: both "
-        "placements take as long."),
+        "After the control segment of a FLUSH, which has no SGEs. When it is answered, all earlier "
+        "writes of its queue pair are in host memory; the responder reads one byte of the named "
+        "range to ensure this, and nothing of an empty range. Host memory of the model is "
+        "persistent: both placements take the same time."),
     operand_row<MemorySegment>(
         Operands::Memory, GivenBy::Arguments,
         "After the control segment of Bind MW (a window of any type) and Fast Register MR. A work "
-        "request without packets is done before the next one begins; one that is refused completes "
-        "with MW_BIND_ERR. Key 0, the reserved L_Key, is given to nothing."),
+        "request without packets is done before the next one begins; a refused one completes with "
+        "MW_BIND_ERR. Key 0, the reserved L_Key, cannot be assigned."),
 };
 constexpr const OperandRow& row_of(Operands operands) {
   return kOperandRows[std::size_t(operands)];
 }
 
-// The rows stand in the order of the enumerators.
+// The rows are in the order of the enumerators.
 static_assert([] {
   for (std::size_t i = 0; i < kOperandRows.size(); ++i)
     if (std::size_t(kOperandRows[i].operands) != i) return false;
   return true;
 }());
 
-// Those of one WQE, as they stand there.
+// The operands of one WQE, as they are in memory.
 struct WorkOperands {
   static constexpr u32 kBytes = [] {
     u32 most = 0;

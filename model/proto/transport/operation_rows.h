@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operations as a table: what a packet of each asks of a responder (T3, T7, G22, G23, G29).
+// The operations as a table: the responder's treatment of each operation's packets (T3, T7, G22,
+// G23, G29).
 #pragma once
 #include <algorithm>
 #include <array>
@@ -26,26 +27,26 @@ enum class Operation : u8 {
   CongestionNotification,
 };
 
-// What message the responder is inside of: the First or Middle that came last (T7).
+// The message in progress at the responder: that of the latest First or Middle (T7).
 enum class InMessage : u8 { None, Send, Write };
-// The header by which a request names memory of the responder.
+// The header of a request that names memory of the responder.
 enum class NamesMemory : u8 { Never, ByReth, ByAtomicEth };
 // The packet that takes a receive WQE (G23.1).
 enum class TakesReceive : u8 { Never, First, WithImmediate };
-// What a request is answered with.
+// The answer to a request.
 enum class Answer : u8 {
-  Acknowledge,  // a packet that may stand for many
-  Read,         // READ responses, as many as its bytes need
+  Acknowledge,  // one packet, which may acknowledge many
+  Read,         // READ responses, as many as the bytes need
   Atomic,       // one ATOMIC Acknowledge
   Empty,        // one READ Response Only without payload
-  Nothing,      // no request, one that no device executes, or local work
+  Nothing,      // not a request, not executed by any device, or local work
 };
 struct AnswerRow {
   Answer answer;
   std::string_view name;
   Operation reply;  // of its packets
-  bool is_saved;    // it is kept for duplicates (G29)
-  bool has_data;    // the requester puts them where the SGEs say
+  bool is_saved;    // the request is kept for duplicates (G29)
+  bool has_data;    // the requester writes the data to its SGEs
 };
 inline constexpr std::array kAnswerRows{
     // clang-format off
@@ -54,7 +55,7 @@ inline constexpr std::array kAnswerRows{
     AnswerRow{Answer::Read,        "READ responses",                     Operation::ReadResponse,      true,  true},
     AnswerRow{Answer::Atomic,      "ATOMIC Acknowledge",                 Operation::AtomicAcknowledge, true,  true},
     AnswerRow{Answer::Empty,       "READ Response Only without payload", Operation::ReadResponse,      true,  false},
-    AnswerRow{Answer::Nothing,     "nothing, it sends no packet",        Operation::Acknowledge,       false, false},
+    AnswerRow{Answer::Nothing,     "none, it sends no packet",           Operation::Acknowledge,       false, false},
     // clang-format on
 };
 constexpr const AnswerRow& answer_row(Answer answer) { return kAnswerRows[std::size_t(answer)]; }
@@ -65,18 +66,19 @@ struct OperationRow {
   Operation operation;
   std::string_view name;
   Capability capability;  // without it a responder refuses the operation (T10-2)
-  bool extended;          // BTH-4: refused by its OpCode, even if what follows is cut
-  InMessage message;      // that its packets are part of; None: it is one packet
+  bool extended;          // BTH-4: refused by its OpCode, even if the rest is truncated
+  InMessage message;      // the message that its packets belong to; None: a single packet
   Answer answer;
-  Rights needed_access;  // of the queue pair and of the key (G31.1, G22.2); of FLUSH a part of it
+  Rights needed_access;  // of the queue pair and of the key (G31.1, G22.2); a FLUSH needs a subset
   NamesMemory memory;
-  u32 exact_bytes;  // that it accesses there, at a multiple of them; 0: as many as it names, anywhere
+  u32 exact_bytes;  // accessed there, at a multiple of them; 0: as many as it names, anywhere
   TakesReceive receive;
 
-  // It takes an entry of the saved READs and ATOMICs (G29).
+  // True: it occupies an entry of the saved READs and ATOMICs (G29).
   constexpr bool is_saved() const { return has_response(answer); }
   constexpr bool is_atomic() const { return memory == NamesMemory::ByAtomicEth; }
-  constexpr bool is_aligned() const { return exact_bytes != 0; }  // ATOM-3, T10-3
+  // ATOM-3, T10-3: its address must be a multiple of 8.
+  constexpr bool is_aligned() const { return exact_bytes != 0; }
   constexpr bool changes_memory() const { return needed_access & kRemoteChanges; }
 };
 
@@ -113,7 +115,7 @@ constexpr const OperationRow& operation_row(Operation operation) {
   return kOperationRows[std::size_t(operation)];
 }
 
-// The laws of the tables: in the order of their enumerators, none is left out.
+// The laws of the tables: the rows are complete and in the order of the enumerators.
 static_assert([] {
   for (std::size_t i = 0; i < kAnswerRows.size(); ++i)
     if (std::size_t(kAnswerRows[i].answer) != i) return false;
@@ -128,8 +130,8 @@ static_assert([] {
 static_assert(std::ranges::all_of(
     kOperationRows, [](u32 bytes) { return bytes == 0 || bytes == kAtomicBytes; },
     &OperationRow::exact_bytes));
-// What is executed is part of a message or answered from an entry, and needs a right for the memory
-// that it names. What no device executes has no answer.
+// An executed operation is part of a message or answered from an entry, and needs a right for the
+// memory that it names. An operation that no device executes has no answer.
 static_assert([] {
   for (const OperationRow& row : kOperationRows) {
     const bool in_message = row.message != InMessage::None;
@@ -143,7 +145,7 @@ static_assert([] {
   return true;
 }());
 
-// The rights that commands may give on this device beside those of every device.
+// The rights that commands may give on this device in addition to those of every device.
 constexpr Rights optional_rights(const Capabilities& device) {
   Rights rights = 0;
   for (const OperationRow& row : kOperationRows)

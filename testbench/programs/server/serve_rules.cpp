@@ -13,19 +13,19 @@ namespace {
 using testbench::RunOptions;
 using testbench::Scenario;
 
-// Keys with "host" for "host0" and "host1"; one that ends with a dot or bracket stands for all that
-// begin so. The first row that a key is of decides.
+// Keys with "host" for "host0" and "host1"; a key that ends with a dot or bracket matches all that
+// begin so. The first matching row decides.
 struct KeyRow {
   std::string_view key, why = {};      // nothing: the server does as it says
   bool RunOptions::*wanted = nullptr;  // refused only if it is true
   bool needs_records = false;          // and there is no directory to write to
 };
 constexpr std::string_view
-    kOfRun = "is of `hca run`: here programs say what is done",
+    kOfRun = "applies to `hca run`: here the programs decide",
     kOfQps = "is of the queue pairs of `hca run`: programs say it of theirs",
     kOfPush = "is of pushed WQEs, which programs that attach have not",
     kOfThreads = "is of the threads of `hca run`",
-    kFiles = "is a file of `hca run`: `hca serve` writes captures and counters alone";
+    kFiles = "is a file of `hca run`: `hca serve` writes only captures and counters";
 constexpr std::array kKeys{
     KeyRow{"workload[", kOfRun},
     KeyRow{"connection.framing"},

@@ -12,7 +12,7 @@
 namespace hca::attach {
 namespace {
 constexpr u64 kSecond = 1'000'000'000;
-// So long, really, simulated time stands for a program that opens no device.
+// How long, in real time, simulated time waits for a program that opens no device.
 constexpr u64 kLongestStart = 10;
 }  // namespace
 
@@ -89,8 +89,9 @@ bool Server::awaits_programs() {
   for (Connection& connection : connections_) {
     if (!connection.starts || now - connection.since < kLongestStart * kSecond) continue;
     connection.starts = false;
-    fmt::print("a program of `hca run` has not opened a device for {} s: simulated time goes on\n",
-               kLongestStart);
+    fmt::print(
+        "a program of `hca run` has not opened a device for {} s: simulated time continues\n",
+        kLongestStart);
     std::fflush(stdout);
   }
   if (awaited) {

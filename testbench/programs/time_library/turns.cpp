@@ -95,7 +95,7 @@ void set_slot(SharedThread& slot) {
 namespace {
 [[noreturn]] void end_without_place() {
   const std::string line = "hca: more than " + std::to_string(attach::kMostThreads) +
-                           " threads in simulated time; allowed: so many, or --time=wall\n";
+                           " threads in simulated time; allowed: this many, or --time=wall\n";
   attach::kernel_call(SYS_write, STDERR_FILENO, line.data(), line.size());
   std::abort();
 }
@@ -120,9 +120,9 @@ SharedThread* mine() {
 
 namespace {
 constexpr u64 kAnyTurn = attach::kForEver;
-// False: it has no turn to give up, or not the one of this number. What the thread looked at
-// in that may have changed since, and who changed it told nobody who waited. `in_vain`: it has only
-// looked in it, so that nobody who waits in memory looks because of that.
+// False: it has no turn to give up, or not the one of this number. The words that the thread read
+// in that turn may have changed since, without a wake-up. `in_vain`: it only polled in this turn,
+// so no other thread that waits in memory needs to check because of it.
 bool give_up(SharedThread& slot, Wait wait, u64 picoseconds, u64 number = kAnyTurn,
              bool in_vain = false) {
   see_new_code();
@@ -199,7 +199,7 @@ u64 read_clock() {
   return now();
 }
 
-// For what the simulation is not told of, while it has given up its turn; real time.
+// For events outside the simulation, after it has given up its turn; real time.
 namespace {
 constexpr timespec kLook{0, 200'000};
 template <class Look>
@@ -213,7 +213,7 @@ void look_meanwhile(SharedThread& slot, Look is_there) {
 }
 }  // namespace
 
-// The kernel alone lets signals come, in each look: none is missed between two.
+// Only the kernel lets signals in, in each check: none is missed between two.
 int await(pollfd* descriptors, nfds_t count, u64 end, const sigset_t* mask) {
   constexpr int kDelivery = 5;  // ms, real: what was sent to this host has come by then
   act();
@@ -295,7 +295,7 @@ void wait_for_completion(const attach::CompletionRing& ring, u64 longest) {
   ring_timers();
 }
 
-// The server looks when a turn ends; from a thread without one it would not hear of it.
+// The server checks when a turn ends; it would not notice a report by a thread without one.
 void tell(u32 whom) {
   auto* const shared = program().shared;
   if (!shared) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program that spins in its memory makes no call that could tell it that the server is gone: a
-// thread beside it hears of that, and ends the program if it goes on without a call.
+// A program that spins in its memory makes no call that could report that the server is gone: a
+// separate thread notices it, and ends the program if it makes no call.
 #include <dlfcn.h>
 #include <poll.h>
 #include <pthread.h>
@@ -37,7 +37,7 @@ u64 processor_time() {
 }
 
 enum class Seen { Nothing, Stop, Gone };
-// nullptr: as long as it takes.
+// nullptr: no time limit.
 Seen look(Context& context, const timespec* longest) {
   std::array<pollfd, 2> ends{pollfd{context.stop_watch.get(), POLLIN, 0},
                              pollfd{context.socket.get(), 0, 0}};
@@ -52,11 +52,10 @@ Seen look(Context& context, const timespec* longest) {
 [[noreturn]] void end_program() {
   const char* const path = std::getenv(attach::kSocketVariable);
   std::fflush(stdout);
-  std::fprintf(
-      stderr,
-      "hca: the simulation at '%s' is gone; this program goes on without a call that could "
-      "tell it, and is ended\n",
-      path ? path : "");
+  std::fprintf(stderr,
+               "hca: the simulation at '%s' is gone; this program makes no call that could report "
+               "it, and is ended\n",
+               path ? path : "");
   _exit(1);
 }
 
@@ -65,7 +64,7 @@ void* watch(void* at) {
   Seen seen;
   while ((seen = look(context, nullptr)) == Seen::Nothing) continue;
   const u64 begun = processor_time();
-  // A call that finds the server gone tells the program.
+  // A call that finds the server gone reports it to the program.
   while (seen != Seen::Stop && !g_any_lost) {
     if (processor_time() - begun > kPatience) end_program();
     const timespec moment{0, kBetweenLooks};

@@ -107,7 +107,7 @@ TEST_CASE("what is wrong with a calibration is named with file, line and key", "
   CHECK(Folder("bytes,us\n", kYaml).error() == "c.csv: has no values");
   CHECK(Folder("bytes,us\n64,\n", kYaml).error() == "c.csv: us: has no values");
   CHECK(Folder("bytes,us\n64,1\n64,2\n", kYaml).error() ==
-        "c.csv:3: bytes: 64 stands here a second time; allowed: once");
+        "c.csv:3: bytes: 64 occurs a second time; allowed: once");
   CHECK(Folder("bytes,us,us\n64,1,2\n", kYaml).error() ==
         "c.csv: two columns are named \"us\"; allowed: each its own");
   CHECK(Folder("bytes,us\n64.5,1\n", kYaml).error() ==
@@ -126,7 +126,7 @@ TEST_CASE("what is wrong with a calibration is named with file, line and key", "
   CHECK_THAT(changed("column: us", "column: ms"),
              Contains("c.yaml:3: curves[0].column: \"ms\"; allowed: us"));
   CHECK_THAT(changed("workload[0].size", "workload[1].size"),
-             Contains("c.yaml: x.sets: \"workload[1].size\" is of no entry; allowed: "));
+             Contains("c.yaml: x.sets: \"workload[1].size\" belongs to no entry; allowed: "));
   CHECK_THAT(changed("latency_us", "speed"), Contains("allowed: latency_us, mmsg_s, gbit_s"));
   CHECK_THAT(changed("latency_us", "read_gbit_s"), Contains("c.yaml:3: curves[0].figure"));
   CHECK_THAT(changed("unit: B", "units: B"), Contains("c.yaml:2: x.units: is no key"));

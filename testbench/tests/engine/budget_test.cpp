@@ -85,7 +85,7 @@ TEST_CASE("broken budget rules abort with cycle, block and budget", "[engine][bu
   p.go_to(4);
   tags.take();
   CHECK(last_words([&] { tags.take(), tags.take(); }) ==
-        "cycle 4, block writer, tags: took what was not free\n");
+        "cycle 4, block writer, tags: took a unit that was not free\n");
   CHECK(last_words([&] { tags.give(4); }) ==
         "cycle 4, block writer, tags: given back for a cycle that has begun\n");
   CHECK(last_words([&] { tags.give(5), tags.give(6); }) ==

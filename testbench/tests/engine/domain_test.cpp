@@ -115,7 +115,7 @@ TEST_CASE("blocks added last tick behind all others, in the order of their regis
     }
     CHECK(behind == std::set<std::string>{"de"});
     CHECK(last_words([&] { domain.add(blocks[0], "late"); }) ==
-          "cycle 0, block late: registered behind a block that ticks last\n");
+          "cycle 0, block late: registered after a block that ticks last\n");
   }
 }
 
@@ -219,7 +219,7 @@ TEST_CASE("a hang report points at rings and at blocks that asked for nothing",
   p.go_to(1), there.push(1), back.push(1);
   p.go_to(3), there.can_push();
   CHECK_THAT(p.domain.stuck_report(),
-             Catch::Contains("  look at reader: it has work and has asked for nothing\n"));
+             Catch::Contains("  look at reader: it has work and has requested no wake-up\n"));
   p.go_to(5), back.can_push();
   const std::string report = p.domain.stuck_report();
   CHECK_THAT(
@@ -239,6 +239,6 @@ TEST_CASE("domains that all sleep while work is left end the run with the report
                     "all blocks sleep, but the work is not done\n"
                     "domain 0: cycle 11: all blocks sleep\n"
                     "  since cycle 2: 1 item in link packets from writer waits for reader\n"
-                    "  look at reader: it has work and has asked for nothing\n");
+                    "  look at reader: it has work and has requested no wake-up\n");
   CHECK(run_domains(std::span<Domain* const>(domains), 10, [] { return true; }) == 12);
 }

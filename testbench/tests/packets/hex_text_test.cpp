@@ -207,7 +207,7 @@ TEST_CASE("where a dump begins, and the order of its bytes, are told", "[decode]
 
 TEST_CASE("text that is not understood is refused with its line", "[decode][hex]") {
   CHECK(refusal_of("00000000: 0200 0000\n00000010: 0011\n") ==
-        "2: offset 00000010, but 4 bytes stand before it");
+        "2: offset 00000010, but 4 bytes are before it");
   CHECK(refusal_of("00000000: 0200 00\n00000003: zz\n") == "2: 'zz' is no pair of hex digits");
   CHECK(refusal_of("00000000: 0200 00\nand so on\n") ==
         "2: is neither a line of a dump nor a heading: and so on");

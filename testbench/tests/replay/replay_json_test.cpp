@@ -115,7 +115,7 @@ TEST_CASE("JSON of another structure is told by path", "[replay]") {
   starts(copy.error_of(""), ":1: (top): no JSON from column 1 on");
   starts(copy.error_of("{\n \"case\": }"), ":2: (top): no JSON from column 10 on");
   starts(copy.error_of("{\"case\": \"a\",\n \"events\":\n [],\n\n \"events\": []}"),
-         ":5: key \"events\" stands twice in one object");
+         ":5: key \"events\" occurs twice in one object");
   starts(copy.error_of("{\"case\": \"\xff\"}"), ":1: (top): no JSON from column ");
 
   struct Row {
@@ -219,15 +219,14 @@ TEST_CASE("bytes outside of their region, and regions that are not there, are na
                           ".mr: is \"c\"; allowed: the name of an mr event before it");
 }
 
-TEST_CASE("JSON whose values stand in one another too deeply is refused", "[replay]") {
+TEST_CASE("JSON whose values are nested too deeply is refused", "[replay]") {
   const auto nested = [](std::size_t depth) {
     return std::string(depth, '[') + std::string(depth, ']');
   };
   CHECK_NOTHROW(parse_json(nested(100)));
   CHECK_THROWS_WITH(parse_json("{\n\"a\": 1e400}"),
                     "2: a number is too large; allowed: up to 1.79e308");
-  CHECK_THROWS_WITH(parse_json(nested(102)),
-                    "1: values stand in one another too deeply; allowed: 100");
+  CHECK_THROWS_WITH(parse_json(nested(102)), "1: values are nested too deeply; allowed: 100");
   CHECK_THROWS_WITH(parse_json(nested(200'000)), Catch::Contains("too deeply"));
 }
 }  // namespace hca::testbench

@@ -96,7 +96,7 @@ TEST_CASE("a message that is not there to its end is left out", "[replay]") {
   capture.frames.resize(at + 1);
   learn_setup(capture);
   CHECK(capture.left_out == 1);
-  CHECK(capture.left_out_reason == "of a message that ends behind the capture");
+  CHECK(capture.left_out_reason == "of a message that ends after the capture");
   must_be_same(capture, 8, 8);
 }
 

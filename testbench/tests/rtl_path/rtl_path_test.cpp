@@ -91,7 +91,7 @@ TEST_CASE("names of RTL blocks are read as they are written", "[rtl]") {
   CHECK(choice.add("[packetizer, completion]") == "");
   CHECK(choice.text() == "icrc, packetizer, rx_parser, completion");
   CHECK(choice.add("[requester_psn") != "");
-  CHECK(choice.add("requester_psn, icrc") == "\"icrc\" stands there twice");
+  CHECK(choice.add("requester_psn, icrc") == "\"icrc\" occurs twice");
   CHECK_FALSE(choice.has(RtlBlock::RequesterPsn));
   CHECK(choice.add("all") == "");
   for (unsigned i = 0; i < unsigned(RtlBlock::Count); ++i) CHECK(choice.has(RtlBlock(i)));

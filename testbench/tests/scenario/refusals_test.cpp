@@ -19,8 +19,9 @@ TEST_CASE("the second port or HCA is judged as the first", "[scenario]") {
         "(none)");
   for (const char* hca : {"hca0", "hca1", "hca"}) {
     const std::string name(hca);
-    CHECK_THAT(error_of(name + ".link_control.buffer: 512 B\n"),
-               Contains("s.yaml:1: " + name + ".link_control.buffer: 512 B, with what is shared"));
+    CHECK_THAT(
+        error_of(name + ".link_control.buffer: 512 B\n"),
+        Contains("s.yaml:1: " + name + ".link_control.buffer: 512 B, with the shared buffer"));
     CHECK_THAT(
         error_of(name + ".qp_cache: {entries: 8, ways: 3}\n"),
         Equals("s.yaml:1: qp_cache.ways: \"3\" does not divide the entries; allowed: 0, or a "

@@ -67,9 +67,9 @@ TEST_CASE("what is set beside the file wins over what the file says of one side 
   CHECK(both.nodes[1].hca.requester.latency == 4);
 }
 
-TEST_CASE("a preset of a device that does DMA alone is no HCA", "[scenario]") {
+TEST_CASE("a preset of a device that only does DMA is no HCA", "[scenario]") {
   CHECK_THAT(error_of("preset: pcie_gen3x8\n"),
-             Contains("s.yaml:1: preset: a device that does DMA alone") &&
+             Contains("s.yaml:1: preset: a device that only does DMA") &&
                  Contains("; allowed: connectx3, ") && !Contains(", pcie_gen3x8") &&
                  !Contains("dma_client"));
 }
@@ -233,9 +233,9 @@ TEST_CASE("what YAML would silently take for something else is refused", "[scena
   CHECK_THAT(error_of("run.seed: !!int 5\n"), Contains("tag"));
 }
 
-TEST_CASE("a key that stands twice is refused with both lines", "[scenario]") {
+TEST_CASE("a key that occurs twice is refused with both lines", "[scenario]") {
   CHECK_THAT(error_of("run: {seed: 1}\nwire.latency: 5 ns\nrun: {seed: 2}\n"),
-             Equals("s.yaml:3: run: stands there twice, first in line 1; allowed: once"));
+             Equals("s.yaml:3: run: occurs twice, first in line 1; allowed: once"));
   CHECK_THAT(error_of("run:\n  seed: 1\n  seed: 1\n"), Contains("s.yaml:3: run.seed: stands"));
   CHECK_THAT(error_of("run: {seed: 1}\nrun.seed: 2\n"), Contains("run.seed: stands"));
 }
@@ -297,9 +297,9 @@ TEST_CASE("a receive buffer without room for a full packet is refused", "[scenar
     const char *service, *framing;
     u32 longest;
   };
-  // BTH 12, RETH 16, immediate data 4, payload 1024, ICRC 4; of UD DETH 8 instead of RETH. In front
-  // of them LRH 8 and VCRC 2 behind; with GRH 40; or Ethernet 14 and GRH 40, IPv4 20 or IPv6 40 and
-  // UDP 8.
+  // BTH 12, RETH 16, immediate data 4, payload 1024, ICRC 4; of UD DETH 8 instead of RETH. Before
+  // them LRH 8 and at the end VCRC 2; with GRH 40; or Ethernet 14 and GRH 40, IPv4 20 or IPv6 40
+  // and UDP 8.
   const Row row = GENERATE(Row{"rc", "ib_local", 1070}, Row{"rc", "ib_global", 1110},
                            Row{"rc", "rocev1", 1114}, Row{"uc", "rocev2_ip4", 1102},
                            Row{"rc", "rocev2_ip6", 1122}, Row{"ud", "rocev2_ip4", 1094});
@@ -313,8 +313,8 @@ TEST_CASE("a receive buffer without room for a full packet is refused", "[scenar
   CHECK(with(row.longest) == "(none)");
   CHECK(with(row.longest - 512, ", shared: 512 B") == "(none)");
   const std::string problem = fmt::format(
-      "{} B, with what is shared, are less than the {} B of a packet of "
-      "connection.path_mtu with its headers; allowed: 0 B, or so many and more",
+      "{} B, with the shared buffer, are less than the {} B of a packet of "
+      "connection.path_mtu with its headers; allowed: 0 B, or at least that",
       row.longest - 1, row.longest);
   CHECK(with(row.longest - 1) == "s.yaml:2: hca.link_control.buffer: " + problem);
   CHECK(with(row.longest - 513, ", shared: 512 B") ==

@@ -38,22 +38,23 @@ TEST_CASE("entries that contradict themselves are refused, and their good neighb
       {"batches: true, signal_every: 2", "workload[0].signal_every: is above 1 with batches",
        "batches: true, signal_every: 1"},
       {"operation: read, mix: {write: 1}",
-       "s.yaml:3: workload[0].mix: stands beside operation; allowed: one of them",
+       "s.yaml:3: workload[0].mix: conflicts with operation; allowed: one of them",
        "mix: {read: 1}"},
       {"operation: fetch_add, size: 16 B",
-       "s.yaml:3: workload[0].operation: is an ATOMIC, which has 8 B; allowed: no size, or 8 B",
+       "s.yaml:3: workload[0].operation: is an ATOMIC or ATOMIC WRITE, which has 8 B; allowed: no "
+       "size, or 8 B",
        "operation: fetch_add, size: 8 B"},
       {"operation: compare_swap, from: 8 B, to: 16 B", "which has 8 B",
        "operation: compare_swap, from: 8 B, to: 8 B"},
       {"operation: write, atomic_addresses: 4",
        "workload[0].atomic_addresses: is for ATOMICs; allowed: an ATOMIC, or a mix with one",
        "mix: {write: 1, fetch_add: 1}, atomic_addresses: 4"},
-      {"size: 64 B, to: 128 B", "workload[0].size: stands beside from or to", "size: 64 B"},
-      {"sizes: [{size: 64 B}], from: 2 B", "workload[0].sizes: stands beside size, from or to",
+      {"size: 64 B, to: 128 B", "workload[0].size: conflicts with from or to", "size: 64 B"},
+      {"sizes: [{size: 64 B}], from: 2 B", "workload[0].sizes: conflicts with size, from or to",
        "sizes: [{size: 64 B}]"},
       {"sizes: [{size: 64 B, weight: 0}]", "workload[0].sizes: has no weight above 0",
        "sizes: [{size: 64 B, weight: 0}, {size: 8 B}]"},
-      {"rate: 1 Gb/s, message_rate: 5", "workload[0].message_rate: stands beside rate",
+      {"rate: 1 Gb/s, message_rate: 5", "workload[0].message_rate: conflicts with rate",
        "message_rate: 5"},
       {"rate: 1 Gb/s, sizes: [{size: 0 B}]", "workload[0].rate: plans bits, and no message has any",
        "rate: 1 Gb/s, sizes: [{size: 0 B}, {size: 8 B}]"},
@@ -167,9 +168,9 @@ TEST_CASE("mistakes of all kinds are named at once", "[scenario][workload]") {
   for (const char* part :
        {"s.yaml:1: hca.core.clock: \"1\" has no unit", "s.yaml:2: wire2.latency: is of port 2",
         "s.yaml:4: workload[0].operation: \"writ\"",
-        "s.yaml:5: workload[1].size: stands beside from or to",
-        "s.yaml:5: workload[1].message_rate: stands beside rate",
-        "s.yaml:7: faults[0].occurrence: stands beside per_million",
+        "s.yaml:5: workload[1].size: conflicts with from or to",
+        "s.yaml:5: workload[1].message_rate: conflicts with rate",
+        "s.yaml:7: faults[0].occurrence: conflicts with per_million",
         "--set: \"nothing\" is no setting", "--set: host.poll: \"1\" has no unit"})
     CHECK_THAT(error, Contains(part));
   // An entry with a wrong value is not judged as a whole.
@@ -181,7 +182,7 @@ TEST_CASE("operations that the connection's service does not have are refused",
           "[scenario][workload]") {
   const std::vector<std::string> uc{"connection.service=uc"};
   CHECK_THAT(error_of(entry("operation: read"), uc),
-             Contains("workload[0].operation: is one that connection.service does not have"));
+             Contains("workload[0].operation: does not exist in connection.service"));
   CHECK_THAT(error_of(entry("mix: {write: 1, fetch_add: 1}"), uc),
              Contains("workload[0].mix: has an operation that connection.service does not have"));
   for (const char* good : {"operation: write", "operation: send", "mix: {write: 1, send: 1}"})
@@ -190,7 +191,7 @@ TEST_CASE("operations that the connection's service does not have are refused",
     CHECK((w.operation == Operation::Write || w.operation == Operation::Send));
   const std::vector<std::string> ud{"connection.service=ud", "connection.path_mtu=512"};
   CHECK_THAT(error_of(entry("operation: write"), ud),
-             Contains("workload[0].operation: is one that connection.service does not have"));
+             Contains("workload[0].operation: does not exist in connection.service"));
   CHECK_THAT(error_of(entry("operation: send, size: 513 B"), ud),
              Contains("workload[0].size: makes datagrams of more than connection.path_mtu"));
   CHECK(error_of(entry("operation: send, size: 512 B"), ud) == "(none)");

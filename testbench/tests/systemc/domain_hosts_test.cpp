@@ -24,7 +24,7 @@ struct Clocks {
 };
 
 // An item that a relay has seen; it goes on at once, one higher: two of three to the next relay,
-// one to the one behind it, so that answers come back.
+// one to the next one, so that answers come back.
 struct Step {
   Cycle at;  // of the relay
   unsigned relay;
@@ -141,6 +141,6 @@ TEST_CASE("a block that is woken from outside without its host is an error", "[r
     });
   };
   CHECK(woken(&engine::Waker::wake_from_outside) == "survived");
-  CHECK_THAT(woken(&engine::Waker::wake), Catch::Matchers::Contains("the host not told"));
+  CHECK_THAT(woken(&engine::Waker::wake), Catch::Matchers::Contains("without notifying the host"));
 }
 }  // namespace hca::testbench

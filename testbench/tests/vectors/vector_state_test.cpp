@@ -96,7 +96,7 @@ TEST_CASE("a key that would set nothing is refused with those that set something
   CHECK(refusal(R"({"State": "RTR", "Timeout": 1})")
             .find("setup.qps.q.Timeout: is not given to RC on its way to RTR") == 0);
   CHECK(refusal(R"({"srq": "s", "max_recv_wr": 4})") ==
-        "setup.qps.q.max_recv_wr: stands beside srq; allowed: max_wr and max_sge of the SRQ");
+        "setup.qps.q.max_recv_wr: conflicts with srq; allowed: max_wr and max_sge of the SRQ");
 }
 
 TEST_CASE("each attribute is given by a command or told by a query alone", "[vectors]") {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a chip says of a queue pair that stands still.
+// The report of a chip on a queue pair that stands still.
 #include "model/blocks/lib/standstill.h"
 
 #include <catch2/catch.hpp>
@@ -36,7 +36,7 @@ TEST_CASE("a queue pair that is done or waits for its peer stands still for no b
 
 TEST_CASE("a queue pair that gets no turn names qp_scheduler", "[chip]") {
   Pair pair{PairConfig{}};
-  // Turns that nobody gives back.
+  // Turns that are never released.
   for (u32 i = 0; i < pair.config.chip.qp_scheduler.slots; ++i)
     pair.a.chip.qp_scheduler.turns.take();
   pair.a.host.plan = {{.remote = 4096, .bytes = 64}};
@@ -92,11 +92,11 @@ TEST_CASE("each place where a work request may be left has a block", "[chip]") {
   const auto says = [&](const char* beginning) {
     CHECK_THAT(send_standstill(qp, s, 4, scheduler, requester), StartsWith(beginning));
   };
-  says("requester: its WQEs were fetched, and neither begun");
+  says("requester: its WQEs were fetched, but neither begun");
   s.started = 4;
-  says("requester: what it began is answered and not completed");
+  says("requester: its messages are answered but not completed");
   s.started = 0, scheduler.fetch = 2;
-  says("qp_scheduler: it has WQEs to fetch, and does not stand in the ready list");
+  says("qp_scheduler: it has WQEs to fetch, but is not in the ready list");
   scheduler.turns = 1;
   says("wqe_fetch: ");
   scheduler.paused = true;
@@ -106,11 +106,11 @@ TEST_CASE("each place where a work request may be left has a block", "[chip]") {
   requester.timer_runs = true;
   says("requester: waits the time that an RNR NAK named, with a");
   s.waits_rnr = false, requester.has_wqe = true;
-  says("requester: has its next WQE, waits for nothing");
+  says("requester: has its next WQE and waits for nothing");
   qp.state = proto::QpState::Sqd;
   says("host: in SQD");
   requester.listed = true;
-  says("requester: it stands in the list");
+  says("requester: it is in the ready list");
   requester.waits_local = true;
   says("command: ");
   requester.failing = true;
@@ -124,7 +124,7 @@ TEST_CASE("a packet that waits for a receive WQE names it", "[chip]") {
   ResponderHold r{.parked = 2, .psn = 360, .wqe = 17};
   CHECK(receive_standstill(r) ==
         "responder_execute: 2 packets wait, the first has PSN 360 and needs receive WQE 17, which "
-        "nobody has asked for");
+        "nobody has requested");
   r.reading = true;
   CHECK_THAT(receive_standstill(r), Catch::Matchers::EndsWith("which dma has to read"));
   CHECK(receive_standstill({.has_answer = true, .answer_waits = true, .answer_psn = 7}) ==
