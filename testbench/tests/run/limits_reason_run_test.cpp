@@ -67,7 +67,8 @@ TEST_CASE("requests that wait for their context are named, not what piles up", "
              Catch::Contains(": hca1 responder_check, one request of a queue pair at a time: ") &&
                  Catch::Contains("(responder_check.context_forwarding)") &&
                  !Catch::Contains("as near"));
-  CHECK(waited(run, "hca1 responder_check", "contexts that a request in front changes") > 190'000);
+  CHECK(waited(run, "hca1 responder_check", "contexts that an earlier request is changing") >
+        190'000);
   CHECK(double(time_of(run)) == Approx(2000 * 102 * 2500).epsilon(0.005));
 }
 
