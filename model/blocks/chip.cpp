@@ -62,7 +62,7 @@ Chip::Chip(const ChipConfig& c, engine::Domain::Options options, HostTiming& tim
       wqe_fetch(config.wqe_fetch, contexts),
       packetizer(config.packetizer, config.core.hertz(), protection, release_of(config)),
       requester(config.requester, config.core.hertz(), qp_context, contexts, protection, packetizer,
-                accesses, config.qp_scheduler.policy, config.qp_scheduler.weights(),
+                accesses, config.qp_scheduler.policy, config.qp_scheduler.weight,
                 config.link_control.lane_of_sl()),
       responder_execute(config.responder_execute, release_of(config), contexts, protection,
                         accesses, config.link_control.lane_of_sl()),

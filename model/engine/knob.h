@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <type_traits>
+#include <utility>
 
 #include "model/engine/knob_text.h"
 #include "model/proto/rows.h"
@@ -18,6 +20,24 @@ struct Knob {
   std::span<const std::string_view> names;
   std::string_view sentence;
   const KnobRule* rule = nullptr;
+
+  constexpr const T& of(const Config& config) const { return config.*member; }
+  void set(Config& config, u64 value) const { config.*member = static_cast<T>(value); }
+};
+// One knob for an element of a member that is an array.
+template <class Config, class T, std::size_t n>
+struct ElementKnob {
+  std::string_view name;
+  std::array<T, n> Config::*member;
+  std::size_t place;
+  Unit unit;
+  u64 min, max;
+  std::string_view sentence;
+  static constexpr std::span<const std::string_view> names{};
+  static constexpr const KnobRule* rule = nullptr;
+
+  constexpr const T& of(const Config& config) const { return (config.*member)[place]; }
+  void set(Config& config, u64 value) const { (config.*member)[place] = static_cast<T>(value); }
 };
 
 // The table of a configuration struct, declared once beside it:
@@ -79,9 +99,43 @@ constexpr Knob<Config, T> knob(std::string_view name, T Config::*member,
   return {name, member, Unit::Enum, 0, n - 1, names, sentence};
 }
 
+// A text as a template's argument.
+template <std::size_t n>
+struct Literal {
+  char letters[n];
+  constexpr Literal(const char (&text)[n]) { std::copy_n(text, n, letters); }
+};
+// The text with a number of one or two digits at its end.
+template <Literal text, std::size_t number>
+inline constexpr auto kNumbered = [] {
+  static_assert(number < 100);
+  constexpr std::size_t tens = number >= 10, before = sizeof(text.letters) - 1;
+  std::array<char, before + tens + 1> all{};
+  std::copy_n(text.letters, before, all.begin());
+  if (tens) all[before] = '0' + number / 10;
+  all.back() = '0' + number % 10;
+  return all;
+}();
+template <Literal text, std::size_t number>
+inline constexpr std::string_view kNumberedText{kNumbered<text, number>.data(),
+                                                kNumbered<text, number>.size()};
+
+// Rows for each element of an array: `name` and `sentence` end where its number comes.
+//   knobs_of<"sl_", "VL of SL ">(&C::sl, Unit::Count, 0, 7): sl_0, sl_1, ...
+template <Literal name, Literal sentence, class Config, class T, std::size_t n>
+constexpr auto knobs_of(std::array<T, n> Config::*member, Unit unit, u64 min, u64 max) {
+  static_assert(std::is_unsigned_v<T> && !std::is_same_v<T, bool>);
+  if (min > max || max > knob_limit<T>()) throw "the range does not fit the member";
+  return [&]<std::size_t... i>(std::index_sequence<i...>) {
+    return make_rows(ElementKnob<Config, T, n>{kNumberedText<name, i>, member, i, unit, min, max,
+                                               kNumberedText<sentence, i>}...);
+  }
+  (std::make_index_sequence<n>());
+}
+
 // `Table`: the table that has the row; it may belong to a base of the configuration.
-template <class Table, class Config, class T>
-constexpr KnobInfo info_of(const Knob<Config, T>& row) {
+template <class Table, class Row>
+constexpr KnobInfo info_of(const Row& row) {
   return {Knobs<Table>::block, row.name,     row.unit, row.min, row.max,
           row.names,           row.sentence, row.rule};
 }
@@ -90,14 +144,14 @@ constexpr KnobInfo info_of(const Knob<Config, T>& row) {
 template <class Config>
 class KnobRef {
  public:
-  template <class Owner, class T>
-  KnobRef(Config& config, const Knob<Owner, T>& row)
+  template <class Row>
+  KnobRef(Config& config, const Row& row)
       : info(info_of<std::remove_const_t<Config>>(row)),
         config_(config),
         row_(&row),
-        get_([](const Config& c, const void* r) { return u64(c.*at<Owner, T>(r).member); }),
+        get_([](const Config& c, const void* r) { return u64(static_cast<const Row*>(r)->of(c)); }),
         set_([](std::remove_const_t<Config>& c, const void* r, u64 v) {
-          c.*at<Owner, T>(r).member = static_cast<T>(v);
+          static_cast<const Row*>(r)->set(c, v);
         }) {}
   const KnobInfo info;
   u64 value() const { return get_(config_, row_); }
@@ -107,10 +161,6 @@ class KnobRef {
   }
 
  private:
-  template <class Owner, class T>
-  static const Knob<Owner, T>& at(const void* row) {
-    return *static_cast<const Knob<Owner, T>*>(row);
-  }
   Config& config_;
   const void* row_;
   u64 (*get_)(const Config&, const void*);

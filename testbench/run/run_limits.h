@@ -119,6 +119,26 @@ inline constexpr std::array kWaitRows{
             "link_control.xoff"},
     WaitRow{"completion", "CQE buffers", "completion buffers", "buffers", "completion.buffers"},
 };
+// The counters of waits that name no limit: the wait follows from another one, or a busy resource is
+// named.
+struct Consequence {
+  std::string_view block, counter;
+};
+inline constexpr std::array kConsequences{
+    Consequence{"command", "waits_drain"},
+    Consequence{"qp_scheduler", "waits_pushes"},
+    Consequence{"responder_execute", "waits_atomics"},
+    Consequence{"responder_execute", "waits_engine"},
+    Consequence{"responder_execute", "waits_read_interval"},
+    Consequence{"dma", "waits_to_read"},
+    Consequence{"dma", "waits_to_write"},
+    Consequence{"dma", "waits_locked"},
+    Consequence{"_cache", "waited"},
+    Consequence{"host", "waits_register"},
+    Consequence{"host", "waits_combining"},
+};
 // nullptr: the wait is a consequence of something else.
 const WaitRow* wait_row(std::string_view block, std::string_view cause);
+// The same for a counter. Throws std::logic_error for one in neither table.
+const WaitRow* wait_row_of_counter(std::string_view block, std::string_view counter);
 }  // namespace hca::testbench

@@ -62,7 +62,8 @@ void RunRecorder::add_registers(unsigned i) {
 
 void RunRecorder::add_stall(unsigned i, const std::string& block, std::string cause,
                             const u64* cycles, std::string_view counter) {
-  const WaitRow* row = wait_row(block, counter.empty() ? cause : counter);
+  const WaitRow* row =
+      counter.empty() ? wait_row(block, cause) : wait_row_of_counter(block, counter);
   // Of queue pairs those that wait at the same time are counted.
   const bool counts = row && row->of != WaitOf::Block;
   const std::size_t column =

@@ -37,7 +37,7 @@ void check_link_control(const LinkControlConfig& c) {
   if (c.shared && !c.buffer)
     wrong("shared", c.shared, "0 B without link_control.buffer", "is beyond unlimited buffers");
   u32 of_tables = 0;
-  for (const LaneArbiter::Entries& table : {c.high(), c.low()})
+  for (const LaneArbiter::Entries& table : {c.high_entries(), c.low_entries()})
     for (const LaneArbiter::Entry& e : table) of_tables |= u32{e.weight != 0} << e.lane;
   for (u32 lane = 0; lane < c.lanes; ++lane)
     if (c.any() && !(of_tables >> lane & 1))
@@ -59,7 +59,7 @@ LinkControl::LinkControl(const LinkControlConfig& config, u64 link_rate, u64 clo
       attributes_(attributes),
       port_(u8(port)),
       rate_(link_rate, clock_hz),
-      arbiter_(config.high(), config.low(), config.high_limit),
+      arbiter_(config.high_entries(), config.low_entries(), config.high_limit),
       lane_of_sl_(config.lane_of_sl()) {
   check_link_control(config);
   if (is(FlowControl::Credits)) changed_ = (1u << config.lanes) - 1;

@@ -31,7 +31,7 @@ class QpScheduler : public engine::Block {
         config_(config),
         contexts_(contexts),
         posted_(contexts),
-        ready_(config.policy, config.weights()) {}
+        ready_(config.policy, config.weight) {}
 
   SendBellLink bells_in{8};
   NoteLink notes_in{8};

@@ -12,13 +12,7 @@ struct QpSchedulerConfig {
   u32 slots = 64;  // turns in flight in all
   u32 pushes = 64;
   SchedulerPolicy policy = SchedulerPolicy::RoundRobin;
-  // Consecutive turns of each traffic class.
-  u32 weight_0 = 1, weight_1 = 1, weight_2 = 1, weight_3 = 1;
-  u32 weight_4 = 1, weight_5 = 1, weight_6 = 1, weight_7 = 1;
-
-  ReadyQueues::Weights weights() const {
-    return {weight_0, weight_1, weight_2, weight_3, weight_4, weight_5, weight_6, weight_7};
-  }
+  ReadyQueues::Weights weight{1, 1, 1, 1, 1, 1, 1, 1};  // consecutive turns of each traffic class
 };
 }  // namespace hca::blocks
 
@@ -27,7 +21,7 @@ struct hca::engine::Knobs<hca::blocks::QpSchedulerConfig> {
   using C = hca::blocks::QpSchedulerConfig;
   static constexpr std::string_view block = "qp_scheduler";
   static constexpr std::string_view sentence = "chooses the queue pair that sends next";
-  static constexpr auto rows = join_rows(
+  static constexpr auto rows = join_all(
       hca::blocks::stage_rows<C>("from a doorbell to its turn", "between two turns"),
       make_rows(
           knob("batch", &C::batch, Unit::Count, 1, 16, "maximum WQEs of one turn"),
@@ -40,14 +34,8 @@ struct hca::engine::Knobs<hca::blocks::QpSchedulerConfig> {
           knob("policy", &C::policy, blocks::kSchedulerPolicyNames,
                "the next queue pair, here (turns) and in requester (packets): round robin; by the "
                "weights "
-               "of traffic classes (the low three bits of the SL); or the highest class first"),
-          knob("weight_0", &C::weight_0, Unit::Count, 1, 255,
-               "policy weighted: consecutive turns or packets of traffic class 0"),
-          knob("weight_1", &C::weight_1, Unit::Count, 1, 255, "the same for traffic class 1"),
-          knob("weight_2", &C::weight_2, Unit::Count, 1, 255, "the same for traffic class 2"),
-          knob("weight_3", &C::weight_3, Unit::Count, 1, 255, "the same for traffic class 3"),
-          knob("weight_4", &C::weight_4, Unit::Count, 1, 255, "the same for traffic class 4"),
-          knob("weight_5", &C::weight_5, Unit::Count, 1, 255, "the same for traffic class 5"),
-          knob("weight_6", &C::weight_6, Unit::Count, 1, 255, "the same for traffic class 6"),
-          knob("weight_7", &C::weight_7, Unit::Count, 1, 255, "the same for traffic class 7")));
+               "of traffic classes (the low three bits of the SL); or the highest class first")),
+      engine::knobs_of<"weight_",
+                       "policy weighted: consecutive turns or packets of traffic class ">(
+          &C::weight, Unit::Count, 1, 255));
 };

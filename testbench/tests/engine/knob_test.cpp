@@ -277,3 +277,31 @@ TEST_CASE("letters that change, come or go are counted", "[engine][knob]") {
     CHECK(edit_distance(a, b) == distance_by_table(a, b));
   }
 }
+
+namespace hca::engine {
+struct ArrayConfig {
+  std::array<u32, 12> depth{1, 2};
+};
+}  // namespace hca::engine
+
+template <>
+struct hca::engine::Knobs<ArrayConfig> {
+  static constexpr std::string_view block = "unit";
+  static constexpr std::string_view sentence = "a knob for each element";
+  static constexpr auto rows =
+      knobs_of<"depth_", "of queue ">(&ArrayConfig::depth, Unit::Count, 0, 9);
+};
+
+TEST_CASE("an array has a knob for each element", "[knob]") {
+  CHECK(knob_names<ArrayConfig>()[0] == "depth_0");
+  CHECK(knob_names<ArrayConfig>()[11] == "depth_11");
+  CHECK(kKnobInfos<ArrayConfig>[11].sentence == "of queue 11");
+  ArrayConfig config;
+  set_knob(config, "depth_11", "7");
+  CHECK(config.depth == std::array<u32, 12>{1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7});
+  CHECK(knob_text(config, "depth_1") == "2");
+  CHECK_THROWS_WITH(
+      set_knob(config, "depth_11", "10"),
+      Catch::Matchers::Contains("unit.depth_11") && Catch::Matchers::Contains("0 .. 9"));
+  CHECK_THROWS_WITH(set_knob(config, "depth_12", "1"), Catch::Matchers::Contains("unit.depth_12"));
+}

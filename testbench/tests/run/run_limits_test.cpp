@@ -52,5 +52,8 @@ TEST_CASE("every row that may limit has a kind", "[limits]") {
         "packetizer.lane_buffers");
   CHECK(wait_row("responder_execute", "lane 0's response buffers")->knob ==
         "responder_execute.lane_responses");
+  CHECK(wait_row_of_counter("requester", "waits_rnr")->kind == "time");
+  CHECK(wait_row_of_counter("mpt_cache", "waited") == nullptr);
+  CHECK_THROWS_AS(wait_row_of_counter("requester", "waits_new"), std::logic_error);
 }
 }  // namespace hca::testbench

@@ -296,7 +296,9 @@ TEST_CASE("SL to VL by the table", "[link_control]") {
   LinkControlConfig config{.mode = FlowControl::Credits, .buffer = 8192, .lanes = 4};
   CHECK(lanes(config) == std::vector<unsigned>{0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3});
   config.sl2vl = LaneChoice::Table;
-  config.sl_1 = 3, config.sl_4 = 2, config.sl_15 = 1;
+  config.sl[1] = 3;
+  config.sl[4] = 2;
+  config.sl[15] = 1;
   CHECK(lanes(config) == std::vector<unsigned>{0, 3, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1});
 }
 
@@ -328,6 +330,6 @@ TEST_CASE("levels of a receive buffer that make no sense are refused", "[link_co
                                         .buffer = 8192,
                                         .lanes = 2,
                                         .sl2vl = LaneChoice::Table,
-                                        .sl_7 = 2}),
+                                        .sl = {0, 0, 0, 0, 0, 0, 0, 2}}),
                     Contains("link_control.sl_7") && Contains("0 .. 1"));
 }

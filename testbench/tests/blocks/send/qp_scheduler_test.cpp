@@ -182,7 +182,7 @@ TEST_CASE("weighted: a traffic class has as many turns as its weight", "[qp_sche
                                  .batch = 1,
                                  .turns = 8,
                                  .policy = SchedulerPolicy::Weighted,
-                                 .weight_1 = 2};
+                                 .weight = {1, 2, 1, 1, 1, 1, 1, 1}};
   // Class 1 has two of three turns until its six WQEs are gone.
   SchedulerBench two(config, {{10, bell(1, 6)}, {11, bell(2, 6)}});
   CHECK(order_of(two, {0, 1, 0, 0}) == Qpns{1, 2, 2, 1, 2, 2, 1, 2, 2, 1, 1, 1});
