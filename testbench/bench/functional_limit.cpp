@@ -34,7 +34,9 @@ void FunctionalLimit::packet() {
   u32 received;
   std::memcpy(&received, crc, sizeof received);
   if (received != proto::crc32(0, frame, kHeaderBytes + mtu_)) std::abort();
-  ++context.psn, context.bytes += mtu_, ++context.messages;
+  ++context.psn;
+  context.bytes += mtu_;
+  ++context.messages;
   std::memcpy(memory + kWorkingSet / 2 + u64{slot} * mtu_, frame + kHeaderBytes, mtu_);
   benchmark::ClobberMemory();
 }

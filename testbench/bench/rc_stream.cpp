@@ -30,11 +30,16 @@ struct Load {
 class Poster : public Program {
  public:
   Poster(const Endpoint& end, const Load& load) : end_(end), load_(load) {
-    wr_.send_flags = kSignaled, wr_.opcode = load_.opcode;
-    wr_.rkey = end_.peer_recv.rkey, wr_.compare_add = 1;
+    wr_.send_flags = kSignaled;
+    wr_.opcode = load_.opcode;
+    wr_.rkey = end_.peer_recv.rkey;
+    wr_.compare_add = 1;
   }
   Cycle act(Cycle) override {
-    if (posted_ - completed_ < load_.depth) return post(), end_.cpu->post_send;
+    if (posted_ - completed_ < load_.depth) {
+      post();
+      return end_.cpu->post_send;
+    }
     const u32 found = end_.verbs->poll_cq(*end_.send_cq, wcs_);
     for (u32 i = 0; i < found; ++i) failed_ |= wcs_[i].status != proto::WcStatus::Success;
     completed_ += found;
@@ -48,7 +53,8 @@ class Poster : public Program {
   void post() {
     const u64 offset = posted_++ % load_.slots * slot_bytes(load_.message_bytes);
     const SgeList sge{end_.send_mr.addr + offset, load_.message_bytes, end_.send_mr.lkey};
-    wr_.sg_list = {&sge, 1}, wr_.remote_addr = end_.peer_recv.addr + offset;
+    wr_.sg_list = {&sge, 1};
+    wr_.remote_addr = end_.peer_recv.addr + offset;
     failed_ |= end_.verbs->post_send(*end_.qp, wr_) != Error::None;
   }
   Endpoint end_;
@@ -64,7 +70,10 @@ class Receiver : public Program {
  public:
   Receiver(const Endpoint& end, const Load& load) : end_(end), load_(load) {}
   Cycle act(Cycle) override {
-    if (posted_ - completed_ < 2 * load_.depth) return post(), end_.cpu->post_recv;
+    if (posted_ - completed_ < 2 * load_.depth) {
+      post();
+      return end_.cpu->post_recv;
+    }
     const u32 found = end_.verbs->poll_cq(*end_.recv_cq, wcs_);
     for (u32 i = 0; i < found; ++i) failed_ |= wcs_[i].status != proto::WcStatus::Success;
     completed_ += found;
@@ -158,7 +167,8 @@ void rc_stream(benchmark::State& state, Load load) {
   const auto end_stretch = [&](double end) {
     best = std::min(best, (end - begun) / double(poster.completed() - before));
     least_of_f = std::min(least_of_f, limit.stretch());
-    begun = processor_seconds(), before = poster.completed();
+    begun = processor_seconds();
+    before = poster.completed();
   };
   for (auto _ : state) {
     simulate();

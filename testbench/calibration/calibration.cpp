@@ -102,7 +102,8 @@ double run_dma(const Calibration& c, const std::vector<std::string>& overrides, 
   DmaClientConfig client;
   tlm_::PcieConfig pcie;
   KnobTable table;
-  table.add("dma_client", client), table.add("pcie", pcie);
+  table.add("dma_client", client);
+  table.add("pcie", pcie);
   std::vector<Setting> settings = settings_of_preset(c.preset).value();
   for (const std::string& text : overrides) settings.push_back(setting_of(text));
   for (const Setting& s : settings)

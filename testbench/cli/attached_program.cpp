@@ -93,7 +93,8 @@ void handle_signals() {
     }, ours{};
     sigaction(signal, nullptr, &before);
     if (before.sa_handler == SIG_IGN) continue;
-    ours.sa_sigaction = pass_on, ours.sa_flags = SA_SIGINFO | SA_RESTART;
+    ours.sa_sigaction = pass_on;
+    ours.sa_flags = SA_SIGINFO | SA_RESTART;
     sigaction(signal, &ours, nullptr);
   }
   struct sigaction alarmed {};  // without SA_RESTART: waitpid() comes back

@@ -53,7 +53,10 @@ int calibrate_all(const CalibrateArguments& options) {
   if (const auto place = std::filesystem::path(options.json).parent_path();
       !place.empty() && !std::filesystem::is_directory(place))
     throw std::runtime_error(options.json + ": its folder is not there");
-  if (!options.out.empty()) want_page(calibration_page()), make_folder(options.out);
+  if (!options.out.empty()) {
+    want_page(calibration_page());
+    make_folder(options.out);
+  }
   const bool terminal = isatty(STDERR_FILENO);
   fmt::print("{:<44} {:>6} {:>8} {:>7} {:>22} {:>18}\n", "curve", "points", "error %", "wanted",
              "worst at", "knee, model");

@@ -42,7 +42,8 @@ std::string text_of(const Config& config) {
 
 FaultReport report_at(const ServerLink& server, u32 place) {
   attach::Request request;
-  request.verb = attach::Verb::QueryFaults, request.object = place;
+  request.verb = attach::Verb::QueryFaults;
+  request.object = place;
   return attach::get<FaultReport>(server.ask(request).body);
 }
 

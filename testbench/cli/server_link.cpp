@@ -18,7 +18,8 @@ ServerLink::ServerLink(const std::string& socket, double seconds) : socket_(sock
 
 attach::Reply ServerLink::ask(attach::Verb verb, u64 cookie) const {
   attach::Request request;
-  request.verb = verb, request.cookie = cookie;
+  request.verb = verb;
+  request.cookie = cookie;
   return ask(request);
 }
 

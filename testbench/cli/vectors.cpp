@@ -45,8 +45,10 @@ int show_coverage(const VectorsArguments& options) {
   if (const auto path = find_beside(options.paths, "missing.csv"))
     for (const Missing& missing : load_missing(*path, statements))
       for (CoverageRow& row : coverage.rows)
-        if (row.statement.id == missing.statement && row.verdict == Verdict::None)
-          row.how = missing.what, ++explained;
+        if (row.statement.id == missing.statement && row.verdict == Verdict::None) {
+          row.how = missing.what;
+          ++explained;
+        }
   if (!options.json_path.empty())
     write_text_file(options.json_path, json_of(coverage).dump(1) + '\n');
   if (!options.html_path.empty()) write_text_file(options.html_path, html_of(coverage));
@@ -110,7 +112,10 @@ int export_all(const ExportArguments& options) {
   make_folder(options.folder);
   for (const ExportedVector& e : all) {
     write_files(options, e);
-    if (e.frames.empty()) ++silent, fmt::print("sends and receives nothing: {}\n", e.vector->name);
+    if (e.frames.empty()) {
+      ++silent;
+      fmt::print("sends and receives nothing: {}\n", e.vector->name);
+    }
   }
   write_text_file((std::filesystem::path(options.folder) / "index.csv").string(), index_of(all));
   fmt::print("{} vectors in {}, {} of them without frames\n", all.size(), options.folder, silent);

@@ -21,7 +21,9 @@ Answered answered_in(State state) {
 Connection& Agent::add(Owner* owner, const Place& peer) {
   while (!next_id_ || connections_.contains(next_id_)) ++next_id_;
   auto made = std::make_unique<Connection>();
-  made->owner_ = owner, made->peer_ = peer, made->local_ = next_id_++;
+  made->owner_ = owner;
+  made->peer_ = peer;
+  made->local_ = next_id_++;
   made->timeout_ = settings_.response_timeout;
   return *(connections_[made->local_] = std::move(made));
 }
@@ -29,7 +31,8 @@ Connection& Agent::add(Owner* owner, const Place& peer) {
 // ---- Of a program
 Connection& Agent::connect(Owner& owner, Mad request, const Place& peer) {
   Connection& made = add(&owner, peer);
-  made.active_ = true, made.transaction_ = next_transaction_++;
+  made.active_ = true;
+  made.transaction_ = next_transaction_++;
   const bool resolves = is_sidr(request);
   request.set("TransactionID", made.transaction_);
   if (resolves) {
@@ -48,7 +51,8 @@ Connection& Agent::connect(Owner& owner, Mad request, const Place& peer) {
 void Agent::address(Mad& mad, const Connection& c) const {
   mad.set("TransactionID", c.transaction_);
   if (is_sidr(mad)) return mad.set("RequestID", c.remote_);
-  mad.set("LocalCommunicationID", c.local_), mad.set("RemoteCommunicationID", c.remote_);
+  mad.set("LocalCommunicationID", c.local_);
+  mad.set("RemoteCommunicationID", c.remote_);
 }
 
 bool Agent::accept(Connection& c, Mad reply) {
@@ -148,7 +152,8 @@ void Agent::send_rej(Connection& c, proto::RejectReason reason) {
     mad.set("Status", u64(proto::SidrStatus::RejectedByService));
     mad.set("ServiceID", c.request_->get("ServiceID"));
   } else {
-    mad.set("MessageRejected", u64(answered_in(c.state_))), mad.set("Reason", u64(reason));
+    mad.set("MessageRejected", u64(answered_in(c.state_)));
+    mad.set("Reason", u64(reason));
   }
   send_simple(c, mad);
 }

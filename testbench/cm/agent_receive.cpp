@@ -66,11 +66,13 @@ void Agent::refuse_unknown(const Mad& mad, const Place& from, proto::RejectReaso
   Mad answer(sidr ? Message::SidrRep : Message::Rej);
   answer.set("TransactionID", mad.get("TransactionID"));
   if (sidr) {
-    answer.set("RequestID", id_in(mad)), answer.set("ServiceID", mad.get("ServiceID"));
+    answer.set("RequestID", id_in(mad));
+    answer.set("ServiceID", mad.get("ServiceID"));
     answer.set("Status", u64(full ? SidrStatus::NoQp : SidrStatus::ServiceIdNotSupported));
   } else {
     answer.set("RemoteCommunicationID", id_in(mad));
-    answer.set("MessageRejected", u64(Answered::Req)), answer.set("Reason", u64(reason));
+    answer.set("MessageRejected", u64(Answered::Req));
+    answer.set("Reason", u64(reason));
   }
   ways_.send(answer, from);
 }
@@ -87,7 +89,8 @@ void Agent::begin(const Mad& mad, const Place& from) {
 }
 void Agent::begin_with(Owner& owner, const Mad& mad, const Place& from) {
   Connection& made = add(&owner, from);
-  made.request_ = mad, made.transaction_ = mad.get("TransactionID");
+  made.request_ = mad;
+  made.transaction_ = mad.get("TransactionID");
   made.remote_ = u32(id_in(mad));
   if (!is_sidr(mad)) made.timeout_ = u8(mad.get("LocalCmResponseTimeout"));
   step(made, event_of(mad.message()), &mad);
@@ -122,7 +125,8 @@ void Agent::receive(const Mad& mad, const Place& from) {
     return ways_.send(drep, from);
   }
   if (message == Message::Rep && !c->remote_) {
-    c->remote_ = u32(mad.get("LocalCommunicationID")), c->reply_ = mad;
+    c->remote_ = u32(mad.get("LocalCommunicationID"));
+    c->reply_ = mad;
   } else if (message == Message::Dreq) {
     c->transaction_ = mad.get("TransactionID");
   } else if (message == Message::Mra) {

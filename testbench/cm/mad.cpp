@@ -47,8 +47,10 @@ Mad::Mad(Message message) {
   const auto put = [&](std::string_view name, u64 value) {
     put_field(proto::kMad, bytes_.data(), name, value);
   };
-  put("BaseVersion", kBaseVersion), put("MgmtClass", proto::kCmClass);
-  put("ClassVersion", kClassVersion), put("Method", kSend);
+  put("BaseVersion", kBaseVersion);
+  put("MgmtClass", proto::kCmClass);
+  put("ClassVersion", kClassVersion);
+  put("Method", kSend);
   put("AttributeID", u64(message));
 }
 
@@ -100,8 +102,10 @@ void put_ip_header(std::span<u8> private_data, const IpHeader& header) {
   const auto put = [&](std::string_view name, u64 value) {
     put_field(proto::kIpCm, to, name, value);
   };
-  put("MajorVersion", 0), put("MinorVersion", 0);
-  put("IpVersion", header.ipv6 ? kIpv6 : kIpv4), put("SourcePort", header.source_port);
+  put("MajorVersion", 0);
+  put("MinorVersion", 0);
+  put("IpVersion", header.ipv6 ? kIpv6 : kIpv4);
+  put("SourcePort", header.source_port);
   std::ranges::copy(header.source.bytes, to + ip_at("SourceIp"));
   std::ranges::copy(header.destination.bytes, to + ip_at("DestinationIp"));
 }
@@ -111,7 +115,8 @@ std::optional<IpHeader> ip_header_in(std::span<const u8> private_data) {
   const u64 version = get("IpVersion");
   if (get("MajorVersion") || (version != kIpv4 && version != kIpv6)) return std::nullopt;
   IpHeader header;
-  header.ipv6 = version == kIpv6, header.source_port = u16(get("SourcePort"));
+  header.ipv6 = version == kIpv6;
+  header.source_port = u16(get("SourcePort"));
   std::copy_n(from + ip_at("SourceIp"), header.source.bytes.size(), header.source.bytes.begin());
   std::copy_n(from + ip_at("DestinationIp"), header.destination.bytes.size(),
               header.destination.bytes.begin());

@@ -37,8 +37,10 @@ class Host : public sc_core::sc_module {
   // All steps up to a queue pair in RTS that sends to the host with number `peer`.
   void connect(u8 peer) {
     PortAttributes port{};
-    port.framing = u8(Framing::RoceV2Ip4), port.mtu = 4096;
-    port.mac = mac_of(number_), port.gids[0] = make_gid(0, gid_low_of(number_));
+    port.framing = u8(Framing::RoceV2Ip4);
+    port.mtu = 4096;
+    port.mac = mac_of(number_);
+    port.gids[0] = make_gid(0, gid_low_of(number_));
     execute(CommandOpcode::SetPort, 1, port);
     execute(CommandOpcode::AllocPd, kPd, PdAttributes{});
     execute(CommandOpcode::CreateCq, kCqn, QueueAttributes{kCqRing, 4, 0});
@@ -47,10 +49,19 @@ class Host : public sc_core::sc_module {
     execute(CommandOpcode::CreateQp, kQpn,
             QpCreate{u8(Service::Rc), false, kPd, kCqn, kCqn, kSendRing, kReceiveRing, 4, 4, 6, 5});
     QpAttributes a{};
-    a.port = 1, a.access = kAccess, a.path_mtu = 1024, a.dest_qpn = kQpn, a.hop_limit = 64;
-    a.max_rd_atomic = a.max_dest_rd_atomic = 1, a.min_rnr_timer = 12;
-    a.timeout = 14, a.retry_count = 7, a.rnr_retry = 7, a.udp_source_port = kFirstUdpSourcePort;
-    a.dmac = mac_of(peer), a.dgid_low = gid_low_of(peer);
+    a.port = 1;
+    a.access = kAccess;
+    a.path_mtu = 1024;
+    a.dest_qpn = kQpn;
+    a.hop_limit = 64;
+    a.max_rd_atomic = a.max_dest_rd_atomic = 1;
+    a.min_rnr_timer = 12;
+    a.timeout = 14;
+    a.retry_count = 7;
+    a.rnr_retry = 7;
+    a.udp_source_port = kFirstUdpSourcePort;
+    a.dmac = mac_of(peer);
+    a.dgid_low = gid_low_of(peer);
     modify(a, QpState::Init, kQpPkeyIndex | kQpPort | kQpAccess);
     modify(a, QpState::Rtr,
            kQpPath | kQpPathMtu | kQpDestQpn | kQpRqPsn | kQpMaxDestRdAtomic | kQpMinRnrTimer);
@@ -60,8 +71,11 @@ class Host : public sc_core::sc_module {
   // The first send WQE: one RDMA WRITE from this host's buffer to the peer's, and its doorbell.
   void write(u64 from, u64 to, u32 bytes) {
     SendWqe wqe{};
-    wqe.opcode = WorkOpcode::RdmaWrite, wqe.signaled = true, wqe.sge_count = 1;
-    wqe.remote_va = to, wqe.rkey = kKey;
+    wqe.opcode = WorkOpcode::RdmaWrite;
+    wqe.signaled = true;
+    wqe.sge_count = 1;
+    wqe.remote_va = to;
+    wqe.rkey = kKey;
     put(kSendRing, wqe);
     put(kSendRing + kSendWqeBytes, Sge{from, kKey, bytes});
     ring(BarOffset::SendDoorbell, QueueDoorbell{kQpn, 1});
@@ -115,7 +129,8 @@ class Host : public sc_core::sc_module {
                                (header.done ? std::string(name_of(header.status)) : "no answer"));
   }
   void modify(QpAttributes& a, QpState state, u32 mask) {
-    a.state = state, a.mask = kQpState | mask;
+    a.state = state;
+    a.mask = kQpState | mask;
     execute(CommandOpcode::ModifyQp, kQpn, a);
   }
 

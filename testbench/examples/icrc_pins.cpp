@@ -54,7 +54,8 @@ struct Icrc : sc_core::sc_module {
   }
   void settle() {
     rtl_.begin_cycle(out_ready.read());
-    in_ready.write(rtl_.in_ready()), out_valid.write(rtl_.out_valid());
+    in_ready.write(rtl_.in_ready());
+    out_valid.write(rtl_.out_valid());
     if (rtl_.out_valid()) out.write(rtl_.out());
   }
   hca::rtl::IcrcRtl rtl_{kBeatBytes};
@@ -81,13 +82,18 @@ struct Producer : sc_core::sc_module {
     const Known& known = frames_[frame_];
     const u32 bytes = std::min(kBeatBytes, u32(known.frame.size()) - at_);
     Beat b;
-    b.control.framing = u8(known.framing), b.control.mode = kGenerate;
-    b.control.first = !at_, b.control.bytes = u8(bytes);
+    b.control.framing = u8(known.framing);
+    b.control.mode = kGenerate;
+    b.control.first = !at_;
+    b.control.bytes = u8(bytes);
     std::copy_n(known.frame.begin() + at_, bytes, b.data.begin());
     at_ += bytes;
     b.control.last = at_ == known.frame.size();
     beat.write(b);
-    if (b.control.last) at_ = 0, ++frame_;
+    if (b.control.last) {
+      at_ = 0;
+      ++frame_;
+    }
   }
   std::vector<Known> frames_ = known_frames();
   std::size_t frame_ = 0;
@@ -134,14 +140,30 @@ int sc_main(int, char**) {
   Producer producer("producer");
   Icrc icrc("icrc");
   Checker checker("checker");
-  producer.clock(clock), icrc.clock(clock), checker.clock(clock);
-  producer.valid(in_valid), producer.ready(in_ready), producer.beat(in);
-  icrc.in_valid(in_valid), icrc.in_ready(in_ready), icrc.in(in);
-  icrc.out_valid(out_valid), icrc.out_ready(out_ready), icrc.out(out);
-  checker.valid(out_valid), checker.ready(out_ready), checker.beat(out);
+  producer.clock(clock);
+  icrc.clock(clock);
+  checker.clock(clock);
+  producer.valid(in_valid);
+  producer.ready(in_ready);
+  producer.beat(in);
+  icrc.in_valid(in_valid);
+  icrc.in_ready(in_ready);
+  icrc.in(in);
+  icrc.out_valid(out_valid);
+  icrc.out_ready(out_ready);
+  icrc.out(out);
+  checker.valid(out_valid);
+  checker.ready(out_ready);
+  checker.beat(out);
   sc_core::sc_start(100, sc_core::SC_NS);
-  if (icrc.assertion_failed()) return std::puts("an assertion of the RTL failed"), 1;
-  if (checker.bad) return std::printf("%u frames are wrong\n", checker.bad), 1;
+  if (icrc.assertion_failed()) {
+    std::puts("an assertion of the RTL failed");
+    return 1;
+  }
+  if (checker.bad) {
+    std::printf("%u frames are wrong\n", checker.bad);
+    return 1;
+  }
   std::printf("%u frames left with their ICRCs\n", checker.good);
   return checker.good == known_frames().size() ? 0 : 1;
 }

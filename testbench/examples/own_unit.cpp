@@ -20,7 +20,10 @@ constexpr u64 kFrom = user::kBuffer + 64, kTo = user::kBuffer + 4096;
 
 struct OwnIcrc : hca::blocks::StandIn<hca::blocks::IcrcItem> {
   u32 items = 0;
-  void process(hca::blocks::IcrcItem& item) override { ++items, item.process(); }
+  void process(hca::blocks::IcrcItem& item) override {
+    ++items;
+    item.process();
+  }
 };
 
 struct Platform : sc_core::sc_module {
@@ -29,12 +32,15 @@ struct Platform : sc_core::sc_module {
   hca::tlm_::Wire wire{"wire", hca::tlm_::WireConfig{}};
 
   explicit Platform(const sc_core::sc_module_name& name) : sc_module(name) {
-    a.hca.wire_initiator[0].bind(wire.from_a), b.hca.wire_initiator[0].bind(wire.from_b);
-    wire.to_a.bind(a.hca.wire_target[0]), wire.to_b.bind(b.hca.wire_target[0]);
+    a.hca.wire_initiator[0].bind(wire.from_a);
+    b.hca.wire_initiator[0].bind(wire.from_b);
+    wire.to_a.bind(a.hca.wire_target[0]);
+    wire.to_b.bind(b.hca.wire_target[0]);
     hca::blocks::StandIns sender, receiver;
     sender.port[0].icrc_out = &generates;
     receiver.port[0].icrc_in = &checks;
-    a.hca.replace(sender), b.hca.replace(receiver);
+    a.hca.replace(sender);
+    b.hca.replace(receiver);
   }
 };
 
@@ -44,7 +50,8 @@ bool fail(const char* what) {
 }
 
 bool transfer(Platform& platform) {
-  platform.a.connect(2), platform.b.connect(1);
+  platform.a.connect(2);
+  platform.b.connect(1);
   std::vector<u8> sent(kBytes), got(kBytes);
   for (u32 i = 0; i < kBytes; ++i) sent[i] = u8(7 * i + i / 256 + 1);
   platform.a.memory.write(kFrom, sent);

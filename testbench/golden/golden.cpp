@@ -137,8 +137,10 @@ const char* hca_golden_text(const hca_golden* hca) {
 }
 
 int hca_golden_do(hca_golden* hca, const char* step) {
-  return guard(hca, {{"step", step}},
-               [&](GoldenContext& c) { return c.act(step), hca->tell(HCA_GOLDEN_OK); });
+  return guard(hca, {{"step", step}}, [&](GoldenContext& c) {
+    c.act(step);
+    return hca->tell(HCA_GOLDEN_OK);
+  });
 }
 int hca_golden_explain(hca_golden* hca, uint32_t bytes, uint32_t link, const char* name) {
   return guard(hca, {{"name", name}}, [&](GoldenContext&) {

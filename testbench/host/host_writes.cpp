@@ -56,7 +56,8 @@ Cycle HostWrites::take_register(HostCpu& core, Cycle at) {
   const Cycle from = turns.empty() ? at : turns.back();
   const Cycle locked = lock_ + contention_ * turns.size();
   turns.push_back(from + locked);
-  counters_.waits_register += from - at, counters_.register_cycles += locked;
+  counters_.waits_register += from - at;
+  counters_.register_cycles += locked;
   counters_.busiest_register = std::max(counters_.busiest_register, in_all += locked);
   core.lock(from - at + locked, from - at, from + locked);
   return from;
@@ -70,7 +71,8 @@ Cycle HostWrites::combine(HostCpu& core, Cycle at, std::size_t lines) {
     Cycle& buffer = c.free_from[c.next];
     c.next = (c.next + 1) % buffers_;
     if (buffer > at) {
-      counters_.waits_combining += buffer - at, core.hold(buffer - at, buffer - at);
+      counters_.waits_combining += buffer - at;
+      core.hold(buffer - at, buffer - at);
       at = buffer;
     }
     buffer = c.gone = std::max(at, c.gone) + push_line_;

@@ -170,7 +170,8 @@ Error VerbsContext::resize_cq(Cq& cq, u32 cqe) {
 
 Error VerbsContext::modify_cq(const Cq& cq, const ModerateCq& moderate) {
   proto::QueueAttributes asked{.mask = proto::kCqModeration};
-  asked.event_count = moderate.cq_count, asked.event_period = moderate.cq_period;
+  asked.event_count = moderate.cq_count;
+  asked.event_period = moderate.cq_period;
   return error_of(execute(CommandOpcode::ModifyCq, cq.cqn, asked));
 }
 
@@ -192,7 +193,8 @@ Qp* VerbsContext::create_qp(const QpInitAttr& a, std::optional<u32> qpn) {
   const u8 sq_log = log2_up(a.max_send_wr), rq_log = log2_up(a.max_recv_wr);
   qp.sq_address = alloc(u64{1} << (sq_log + qp.sq_log_stride), 256);
   qp.rq_address = alloc(u64{1} << (rq_log + qp.rq_log_stride), 256);
-  qp.send_ids.resize(std::size_t{1} << sq_log), qp.recv_ids.resize(std::size_t{1} << rq_log);
+  qp.send_ids.resize(std::size_t{1} << sq_log);
+  qp.recv_ids.resize(std::size_t{1} << rq_log);
   const proto::QpCreate create{u8(a.service),    a.sq_sig_all,
                                number_of(a.pd),  a.send_cq->cqn,
                                a.recv_cq->cqn,   qp.sq_address,

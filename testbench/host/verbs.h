@@ -313,7 +313,10 @@ class VerbsContext {
   Body answer(Command command) const;
   std::array<u8, proto::kCommandBytes> query_block(proto::CommandOpcode opcode, u32 object);
   u32 number_of(const Pd* pd);
-  u32 next_key() { return ++last_key_, last_key_ << 8 | (last_key_ & 0xff); }
+  u32 next_key() {
+    ++last_key_;
+    return last_key_ << 8 | (last_key_ & 0xff);
+  }
   CompChannel* create_eq(u32 eqn, u32 entries);
   bool take_eqe(CompChannel& channel, std::array<u8, proto::kEqeBytes>& eqe);
   void ring_eq(const CompChannel& channel, bool arm);

@@ -23,8 +23,10 @@ std::optional<AsyncEvent> VerbsContext::take_async(CompChannel& channel) {
   const proto::Aeqe entry = proto::decode_aeqe(eqe.data());
   const proto::EventRow* row = proto::async_event_of_code(entry.code);
   AsyncEvent event{row ? row->type : proto::EventType::Completion, entry.object()};
-  event.part = proto::kEventSources[entry.source], event.code = entry.code;
-  event.wqe_index = entry.wqe_index, event.events_lost = entry.overflow;
+  event.part = proto::kEventSources[entry.source];
+  event.code = entry.code;
+  event.wqe_index = entry.wqe_index;
+  event.events_lost = entry.overflow;
   const bool of_cq = row ? row->object == EventObject::Cq : event.part == EventPart::Cq;
   event.context = entry.context << of_cq;
   return event;

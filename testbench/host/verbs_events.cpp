@@ -15,7 +15,8 @@ constexpr u32 kMessage = 1;  // what a vector writes; 0: nothing came since it w
 
 CompChannel* VerbsContext::create_eq(u32 eqn, u32 entries) {
   CompChannel channel;
-  channel.eqn = eqn, channel.vector = u16(eqn);
+  channel.eqn = eqn;
+  channel.vector = u16(eqn);
   channel.log_entries = u8(std::bit_width(std::max(entries, 2u) - 1));
   channel.address = alloc(u64{channel.entries()} * proto::kEqeBytes);
   channel.message = alloc(proto::kMessageBytes);
@@ -48,7 +49,10 @@ bool VerbsContext::take_eqe(CompChannel& channel, std::array<u8, proto::kEqeByte
   const u32 slot = channel.consumer & (channel.entries() - 1);
   memory_.read(channel.address + u64{slot} * proto::kEqeBytes, eqe.data(), eqe.size());
   const bool wanted = !(channel.consumer >> channel.log_entries & 1);
-  if (proto::phase_of_eqe(channel.eqn, eqe.data()) != wanted) return ring_eq(channel, true), false;
+  if (proto::phase_of_eqe(channel.eqn, eqe.data()) != wanted) {
+    ring_eq(channel, true);
+    return false;
+  }
   ++channel.consumer;
   if (channel.consumer % std::max(channel.entries() / 4, 1u) == 0) ring_eq(channel, false);
   return true;

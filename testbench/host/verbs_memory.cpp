@@ -55,7 +55,8 @@ Error VerbsContext::dereg_mr(const Mr& mr) {
 // ---- Windows
 Mw VerbsContext::alloc_mw(proto::KeyKind type, u32 key, const Pd* pd) {
   proto::MwAttributes attributes;
-  attributes.pd = number_of(pd), attributes.type = type;
+  attributes.pd = number_of(pd);
+  attributes.type = type;
   attributes.key = key ? key : next_key();
   if (execute(CommandOpcode::AllocMw, 0, attributes) != CommandStatus::Ok) return {};
   return {attributes.key, type};
@@ -63,7 +64,9 @@ Mw VerbsContext::alloc_mw(proto::KeyKind type, u32 key, const Pd* pd) {
 
 Error VerbsContext::bind_mw(Mw& mw, const MemoryInfo& memory) {
   proto::MwAttributes a;
-  a.start = memory.addr, a.bytes = memory.length, a.access = memory.access;
+  a.start = memory.addr;
+  a.bytes = memory.length;
+  a.access = memory.access;
   a.region_key = memory.lkey;
   const Command command = begin(CommandOpcode::BindMw, mw.rkey, a);
   const Error error = error_of(wait(command));

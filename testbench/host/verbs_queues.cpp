@@ -66,11 +66,15 @@ u32 VerbsContext::write_send_wqe(Qp& qp, const SendWr& wr, u8* wqe) const {
   const bool is_inline = wr.send_flags & kInline;
   proto::SendWqe head{};
   head.opcode = wr.opcode;
-  head.signaled = wr.send_flags & kSignaled, head.solicited = wr.send_flags & kSolicited;
-  head.fence = wr.send_flags & kFence, head.inline_data = is_inline;
+  head.signaled = wr.send_flags & kSignaled;
+  head.solicited = wr.send_flags & kSolicited;
+  head.fence = wr.send_flags & kFence;
+  head.inline_data = is_inline;
   head.sge_count = is_inline ? u8(0) : u8(wr.sg_list.size());
   head.index = u16(qp.sq_posted);
-  head.immediate = wr.imm_data, head.remote_va = wr.remote_addr, head.rkey = wr.rkey;
+  head.immediate = wr.imm_data;
+  head.remote_va = wr.remote_addr;
+  head.rkey = wr.rkey;
   head.inline_bytes = is_inline ? u32(total(wr.sg_list)) : 0;
   proto::encode(head, wqe);
   u8* at = wqe + proto::kSendWqeBytes;
@@ -197,11 +201,19 @@ void VerbsContext::ring_cq(Cq& cq, proto::Arm arm) {
 
 // A completion of a send WQE also completes all earlier unsignalled ones. `wc` is filled in place.
 void VerbsContext::take(const proto::Cqe& cqe, Wc& wc) {
-  wc.wr_id = 0, wc.status = cqe.status, wc.opcode = cqe.opcode;
-  wc.byte_len = cqe.byte_len, wc.imm_data = cqe.immediate;
-  wc.qp_num = cqe.qpn, wc.src_qp = cqe.src_qp;
-  wc.with_imm = cqe.with_immediate, wc.with_invalidate = cqe.with_invalidate;
-  wc.has_grh = cqe.has_grh, wc.slid = cqe.slid, wc.pkey_index = cqe.pkey_index, wc.sl = cqe.sl;
+  wc.wr_id = 0;
+  wc.status = cqe.status;
+  wc.opcode = cqe.opcode;
+  wc.byte_len = cqe.byte_len;
+  wc.imm_data = cqe.immediate;
+  wc.qp_num = cqe.qpn;
+  wc.src_qp = cqe.src_qp;
+  wc.with_imm = cqe.with_immediate;
+  wc.with_invalidate = cqe.with_invalidate;
+  wc.has_grh = cqe.has_grh;
+  wc.slid = cqe.slid;
+  wc.pkey_index = cqe.pkey_index;
+  wc.sl = cqe.sl;
   Qp* qp = find_qp(cqe.qpn);
   if (!qp) return;
   const bool receive = proto::is_of_receive(cqe.opcode);

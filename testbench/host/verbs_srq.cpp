@@ -11,13 +11,18 @@ using proto::CommandStatus;
 
 Srq* VerbsContext::create_srq(const SrqInitAttr& a, std::optional<u32> srqn) {
   Srq srq;
-  srq.srqn = srqn.value_or(next_srqn_), srq.max_wr = a.max_wr, srq.max_sge = a.max_sge;
+  srq.srqn = srqn.value_or(next_srqn_);
+  srq.max_wr = a.max_wr;
+  srq.max_sge = a.max_sge;
   srq.log_stride = receive_log_stride(a.max_sge);
   srq.address = alloc(u64{std::bit_ceil(a.max_wr)} << srq.log_stride, 256);
   srq.slots.resize(std::bit_ceil(a.max_wr));
   proto::SrqAttributes create;
-  create.pd = number_of(a.pd), create.port = u8(a.port), create.limit = a.srq_limit;
-  create.address = srq.address, create.log_stride = srq.log_stride;
+  create.pd = number_of(a.pd);
+  create.port = u8(a.port);
+  create.limit = a.srq_limit;
+  create.address = srq.address;
+  create.log_stride = srq.log_stride;
   create.log_entries = u8(std::bit_width(srq.slots.size() - 1));
   if (execute(CommandOpcode::CreateSrq, srq.srqn, create) != CommandStatus::Ok) return nullptr;
   next_srqn_ += !srqn;
@@ -26,7 +31,8 @@ Srq* VerbsContext::create_srq(const SrqInitAttr& a, std::optional<u32> srqn) {
 
 Error VerbsContext::set_srq_limit(const Srq& srq, u32 limit) {
   proto::SrqAttributes a;
-  a.mask = proto::kSrqLimit, a.limit = limit;
+  a.mask = proto::kSrqLimit;
+  a.limit = limit;
   return execute(CommandOpcode::ModifySrq, srq.srqn, a) == CommandStatus::Ok ? Error::None
                                                                              : Error::Invalid;
 }
@@ -36,7 +42,8 @@ Error VerbsContext::resize_srq(Srq& srq, u32 max_wr) {
   const u32 old_size = u32(srq.slots.size()), size = std::bit_ceil(max_wr);
   std::vector<Srq::Slot> slots(size);
   proto::SrqAttributes a;
-  a.mask = proto::kSrqRing, a.log_entries = u8(std::bit_width(size - 1));
+  a.mask = proto::kSrqRing;
+  a.log_entries = u8(std::bit_width(size - 1));
   a.address = alloc(u64{size} << srq.log_stride, 256);
   std::array<u8, 256> wqe;
   for (u32 i = srq.posted - std::min(srq.posted, old_size); i != srq.posted; ++i) {
@@ -50,7 +57,9 @@ Error VerbsContext::resize_srq(Srq& srq, u32 max_wr) {
     memory_.write(a.address + (u64{i & (size - 1)} << srq.log_stride), bytes);
   }
   if (execute(CommandOpcode::ModifySrq, srq.srqn, a) != CommandStatus::Ok) return Error::Invalid;
-  srq.slots = std::move(slots), srq.max_wr = max_wr, srq.address = a.address;
+  srq.slots = std::move(slots);
+  srq.max_wr = max_wr;
+  srq.address = a.address;
   return Error::None;
 }
 
@@ -79,7 +88,8 @@ Error VerbsContext::post_srq_recv(Srq& srq, std::span<const RecvWr> list, std::s
     if (error != Error::None) break;
     write_receive_wqe(srq.address, srq.log_stride, u32(srq.slots.size()), srq.posted, wr);
     slot = {wr.wr_id, true};
-    ++srq.posted, ++srq.outstanding;
+    ++srq.posted;
+    ++srq.outstanding;
   }
   if (bad) *bad = posted;
   if (posted) ring_receive(proto::BarOffset::SharedDoorbell, srq.srqn, srq.posted);

@@ -29,12 +29,23 @@ std::string_view statement_of(RequestAction action, RequestCause cause, NakCode 
 rtl::CheckedConfig checked_config(const QpConfig& qp, const AddressVector& path) {
   rtl::CheckedConfig c{};
   static_cast<Capabilities&>(c) = qp.options;
-  c.own_gid = path.source_gid, c.peer_gid = path.destination_gid;
-  c.own_lid = path.source_lid, c.peer_lid = path.destination_lid;
-  c.framing = u8(path.framing), c.pd = qp.pd, c.qkey = qp.qkey, c.srqn = qp.srqn;
-  c.shared = qp.srqn != 0, c.pkey = qp.pkey, c.path_mtu = u16(qp.path_mtu);
-  c.access = qp.access, c.max_reads = qp.max_dest_rd_atomic, c.min_rnr_timer = qp.min_rnr_timer;
-  c.service = u8(qp.service), c.qp_state = u8(qp.state), c.credits = qp.options.credits;
+  c.own_gid = path.source_gid;
+  c.peer_gid = path.destination_gid;
+  c.own_lid = path.source_lid;
+  c.peer_lid = path.destination_lid;
+  c.framing = u8(path.framing);
+  c.pd = qp.pd;
+  c.qkey = qp.qkey;
+  c.srqn = qp.srqn;
+  c.shared = qp.srqn != 0;
+  c.pkey = qp.pkey;
+  c.path_mtu = u16(qp.path_mtu);
+  c.access = qp.access;
+  c.max_reads = qp.max_dest_rd_atomic;
+  c.min_rnr_timer = qp.min_rnr_timer;
+  c.service = u8(qp.service);
+  c.qp_state = u8(qp.state);
+  c.credits = qp.options.credits;
   c.drop_after_rnr = qp.options.gap_after_rnr == GapAfterRnr::Drop;
   c.congestion_control = qp.options.congestion_control;
   return c;
@@ -42,13 +53,20 @@ rtl::CheckedConfig checked_config(const QpConfig& qp, const AddressVector& path)
 
 rtl::CheckedState checked_state(const ReceiveState& s, u32 rq_consumed, u32 rq_limit) {
   rtl::CheckedState out{};
-  out.write_va = s.write_va, out.write_rkey = s.write_rkey;
-  out.write_left = s.write_left, out.write_bytes = s.write_bytes;
+  out.write_va = s.write_va;
+  out.write_rkey = s.write_rkey;
+  out.write_left = s.write_left;
+  out.write_bytes = s.write_bytes;
   out.reads_accepted = s.reads_accepted;
-  out.shared_wqe = s.shared_wqe, out.shared_taken = s.shared_taken;
-  out.rq_consumed = rq_consumed, out.rq_limit = rq_limit;
-  out.epsn = s.epsn, out.msn = s.msn;
-  out.message = u8(s.message), out.nak_sent = s.nak_sent, out.failing = s.failing;
+  out.shared_wqe = s.shared_wqe;
+  out.shared_taken = s.shared_taken;
+  out.rq_consumed = rq_consumed;
+  out.rq_limit = rq_limit;
+  out.epsn = s.epsn;
+  out.msn = s.msn;
+  out.message = u8(s.message);
+  out.nak_sent = s.nak_sent;
+  out.failing = s.failing;
   return out;
 }
 
@@ -62,7 +80,8 @@ rtl::CheckedContext checked_context(const blocks::ResponderCheckItem& item) {
   rtl::CheckedContext c{
       checked_config(*item.qp, address_of(*item.qp)),
       checked_state(s, shared ? shared->taken : s.rq_consumed, shared ? shared->limit : 0)};
-  c.reads_finished = item.reads_finished, c.rq_posted = item.rq_posted;
+  c.reads_finished = item.reads_finished;
+  c.rq_posted = item.rq_posted;
   c.rq_failed = item.rq_failed;
   return c;
 }
@@ -70,14 +89,21 @@ rtl::CheckedContext checked_context(const blocks::ResponderCheckItem& item) {
 void take_judged(const rtl::Judged& j, const blocks::ResponderCheckItem& item) {
   ReceiveState& s = *item.state;
   const rtl::CheckedState& left = j.state;
-  s.write_va = left.write_va, s.write_rkey = left.write_rkey;
-  s.write_left = left.write_left, s.write_bytes = left.write_bytes;
+  s.write_va = left.write_va;
+  s.write_rkey = left.write_rkey;
+  s.write_left = left.write_left;
+  s.write_bytes = left.write_bytes;
   s.reads_accepted = left.reads_accepted;
-  s.shared_wqe = left.shared_wqe, s.shared_taken = left.shared_taken;
-  s.epsn = left.epsn, s.msn = left.msn;
-  s.message = InMessage(left.message), s.nak_sent = left.nak_sent, s.failing = left.failing;
+  s.shared_wqe = left.shared_wqe;
+  s.shared_taken = left.shared_taken;
+  s.epsn = left.epsn;
+  s.msn = left.msn;
+  s.message = InMessage(left.message);
+  s.nak_sent = left.nak_sent;
+  s.failing = left.failing;
   if (item.shared) {
-    item.shared->taken = left.rq_consumed, item.shared->limit = left.rq_limit;
+    item.shared->taken = left.rq_consumed;
+    item.shared->limit = left.rq_limit;
     s.rq_posted = s.rq_consumed = 0;  // there is no queue of its own
   } else {
     s.rq_consumed = left.rq_consumed;
@@ -89,12 +115,21 @@ void take_judged(const rtl::Judged& j, const blocks::ResponderCheckItem& item) {
   c.verdict = {action, cause, nak, statement_of(action, cause, nak)};
   c.effect = {};
   RequestEffect& e = c.effect;
-  e.va = j.va, e.rkey = j.rkey, e.receive_wqe = j.receive_wqe, e.byte_len = j.byte_len;
-  e.ack_psn = j.ack_psn, e.msn = j.msn, e.packets = j.packets, e.free_receives = j.free_receives;
-  e.takes_shared = j.takes_shared, e.completes_message = j.completes_message;
+  e.va = j.va;
+  e.rkey = j.rkey;
+  e.receive_wqe = j.receive_wqe;
+  e.byte_len = j.byte_len;
+  e.ack_psn = j.ack_psn;
+  e.msn = j.msn;
+  e.packets = j.packets;
+  e.free_receives = j.free_receives;
+  e.takes_shared = j.takes_shared;
+  e.completes_message = j.completes_message;
   e.congested = j.congested;
-  e.unreliable = !item.qp->reliable, e.rq_posted = e.unreliable ? item.rq_posted : 0;
-  c.syndrome = j.syndrome, c.below_limit = j.below_limit;
+  e.unreliable = !item.qp->reliable;
+  e.rq_posted = e.unreliable ? item.rq_posted : 0;
+  c.syndrome = j.syndrome;
+  c.below_limit = j.below_limit;
   c.state = s;
   if (item.shared) c.shared = *item.shared;
 }

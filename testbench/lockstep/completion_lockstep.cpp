@@ -22,7 +22,8 @@ void CompletionCounts::count(const CompletionPacket& p) {
   const CqResult result = p.answer.place.result;
   const bool completes = p.request.step == CqStep::Complete;
   written += completes && result == CqResult::Written;
-  first_lost += result == CqResult::FirstLost, lost += result == CqResult::Lost;
+  first_lost += result == CqResult::FirstLost;
+  lost += result == CqResult::Lost;
   doorbells += !completes && result == CqResult::Written;
   without_queue += result == CqResult::NoQueue;
   followed += p.distance == 1;
@@ -37,8 +38,10 @@ std::string CompletionCounts::text() const {
 
 blocks::CompletionItem CompletionLockstep::item_of(Packet& p) {
   blocks::CompletionItem item;
-  item.cqn = p.of->cqn, item.cq = &p.of->twin;
-  item.request = &p.request, item.answer = &p.answer;
+  item.cqn = p.of->cqn;
+  item.cq = &p.of->twin;
+  item.request = &p.request;
+  item.answer = &p.answer;
   item.context_late = p.context_late;
   return item;
 }
@@ -52,8 +55,11 @@ rtl::BeatOf<rtl::CqStepped> CompletionLockstep::expected(const Packet& p, u32, u
   rtl::BeatOf<Out> beat;
   Out& c = beat.control;
   c.first = c.last = true;
-  c.op = u8(p.request.step), c.result = u8(a.place.result), c.solicited = a.solicited;
-  c.cqn = p.of->cqn, c.address = a.place.address;
+  c.op = u8(p.request.step);
+  c.result = u8(a.place.result);
+  c.solicited = a.solicited;
+  c.cqn = p.of->cqn;
+  c.address = a.place.address;
   if (p.request.step == CqStep::Complete && a.place.result == CqResult::Written)
     decode_to(a.bytes.data(), c.cqe);
   else if (p.request.step == CqStep::Complete)

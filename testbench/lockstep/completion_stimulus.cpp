@@ -119,8 +119,12 @@ CompletionPacket CompletionStimulus::next() {
   p.request.consumer = consumer_for(cq.ahead);
   if (!cq.steps++) p.fresh = state_of(cq.ahead);
   const u32 outcome = outcome_of(p.request.step, blocks::step_cq(cq.ahead, p.request).place.result);
-  if (cq.last) p.distance = u32(made_ - cq.last), p.outcome_before = cq.last_outcome;
-  cq.last = made_, cq.last_outcome = outcome;
+  if (cq.last) {
+    p.distance = u32(made_ - cq.last);
+    p.outcome_before = cq.last_outcome;
+  }
+  cq.last = made_;
+  cq.last_outcome = outcome;
   p.what = p.request.step == CqStep::Doorbell
                ? fmt::format("Doorbell with consumer {:#x}", p.request.consumer)
                : fmt::format("Complete WQE {:#x} of QP {:#x}, opcode {}, status {}",

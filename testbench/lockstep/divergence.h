@@ -38,7 +38,8 @@ template <class Control>
 std::optional<PinDifference> difference(const Control& model, const Control& rtl, bool place) {
   using Band = hca::rtl::SideBand<Control>;
   std::array<u8, Band::kBytes> m, r;
-  Band::encode(model, m.data()), Band::encode(rtl, r.data());
+  Band::encode(model, m.data());
+  Band::encode(rtl, r.data());
   if (m == r) return {};
   std::optional<PinDifference> first;
   Band::for_each_part([&](std::string_view name, const proto::HeaderInfo& h, unsigned at) {

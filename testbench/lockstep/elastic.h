@@ -65,8 +65,10 @@ class ElasticRun {
     rtl_.set_reset(true);
     run_on(at);
     rtl_.set_reset(false);
-    inside_.clear(), next_.reset();
-    sending_ = on_pins_ = false, beat_ = out_beat_ = 0;
+    inside_.clear();
+    next_.reset();
+    sending_ = on_pins_ = false;
+    beat_ = out_beat_ = 0;
     ++result_.resets;
   }
 
@@ -83,7 +85,8 @@ class ElasticRun {
       differ(at, "packets_in", {"ready", "1", fmt::format("0 for {} cycles", kPatience)},
              {next_, at, 0});
     rtl_.end_cycle();
-    result_.assertion_failed = rtl_.assertion_failed(), result_.ended = rtl_.has_ended();
+    result_.assertion_failed = rtl_.assertion_failed();
+    result_.ended = rtl_.has_ended();
   }
   // A cycle behind the last one compared, for the waveform: nothing enters any more.
   void run_on(Cycle at) {
@@ -95,16 +98,33 @@ class ElasticRun {
   // The next beat waits on the pins until it is taken.
   void offer(Cycle at) {
     if (!sending_) {
-      if (!next_) next_ = std::make_shared<Packet>(stimulus_.next()), from_ = at + next_->gap;
-      if (at < from_) return rtl_.drive(nullptr), void(rtl_.in_ready());
+      if (!next_) {
+        next_ = std::make_shared<Packet>(stimulus_.next());
+        from_ = at + next_->gap;
+      }
+      if (at < from_) {
+        rtl_.drive(nullptr);
+        return void(rtl_.in_ready());
+      }
     }
-    if (!on_pins_) waiting_ = pins_of<Pair>(*next_, beat_, beat_bytes(), noise_), on_pins_ = true;
+    if (!on_pins_) {
+      waiting_ = pins_of<Pair>(*next_, beat_, beat_bytes(), noise_);
+      on_pins_ = true;
+    }
     rtl_.drive(&waiting_);
-    if (!sending_) sending_ = true, taken_ = at;
+    if (!sending_) {
+      sending_ = true;
+      taken_ = at;
+    }
     if (!rtl_.in_ready()) return void(result_.held_beats += beat_ != 0);
-    taken_ = at, on_pins_ = false;
+    taken_ = at;
+    on_pins_ = false;
     if (!beat_++) enter(at);
-    if (waiting_.control.last) sending_ = false, beat_ = 0, next_.reset();
+    if (waiting_.control.last) {
+      sending_ = false;
+      beat_ = 0;
+      next_.reset();
+    }
   }
   void enter(Cycle at) {
     if (inside_.empty()) moved_ = at;
@@ -112,7 +132,9 @@ class ElasticRun {
     item.process();
     const auto told = item.told();
     engine::Event leaves{};
-    leaves.a = told[0], leaves.b = told[1], leaves.c = told[2];
+    leaves.a = told[0];
+    leaves.b = told[1];
+    leaves.c = told[2];
     Pair::take_result(*next_, leaves);
     inside_.push_back({next_, at, item.bytes_out()});
   }
@@ -133,10 +155,13 @@ class ElasticRun {
     if (!unequal) unequal = difference(expected.control, out.control, false);
     if (!unequal && rtl_.out_has_spare_bits()) unequal = {"bits of no field", "0", "not 0"};
     if (unequal) return differ(at, "packets_out", *unequal, front);
-    ++result_.beats, ++out_beat_;
+    ++result_.beats;
+    ++out_beat_;
     if (!expected.control.last) return;
-    ++result_.packets, out_beat_ = 0;
-    result_.counts.count(*front.packet), result_.coverage.count(*front.packet);
+    ++result_.packets;
+    out_beat_ = 0;
+    result_.counts.count(*front.packet);
+    result_.coverage.count(*front.packet);
     unit_.pass(unit_.free_from(), front.bytes_out);
     result_.twin_cycles = unit_.free_from();
     inside_.pop_front();

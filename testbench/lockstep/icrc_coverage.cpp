@@ -117,7 +117,9 @@ void IcrcCoverage::count(const IcrcPacket& p) {
   const u32 end =
       index_in(kEnds, [&](const EndRow& e) { return last <= e.up_to(beat_bytes_, crcs); });
   hit(sizes_from_ + (row * kPayloadsUpTo.size() + size) * kEnds.size() + end);
-  hit_cross(0, {stream, kind, u32(p.start)}), hit_cross(1, {stream, p.opcode, size});
-  hit_cross(2, {p.opcode, kind}), hit_cross(3, {p.opcode, u32(p.start)});
+  hit_cross(0, {stream, kind, u32(p.start)});
+  hit_cross(1, {stream, p.opcode, size});
+  hit_cross(2, {p.opcode, kind});
+  hit_cross(3, {p.opcode, u32(p.start)});
 }
 }  // namespace hca::testbench

@@ -12,7 +12,8 @@ void IcrcCounts::count(const IcrcPacket& p) {
   const bool check = p.mode == IcrcMode::Check;
   generated += p.mode == IcrcMode::Generate;
   bypassed += p.mode == IcrcMode::Bypass;
-  good += check && p.good(), bad += check && !p.good();
+  good += check && p.good();
+  bad += check && !p.good();
   bad_vcrc += check && p.icrc_ok && !p.good();
 }
 
@@ -26,18 +27,24 @@ blocks::IcrcItem IcrcLockstep::item_of(Packet& p) {
 }
 
 void IcrcLockstep::take_result(Packet& p, const engine::Event& leaves) {
-  p.bytes_out = u32(leaves.a), p.icrc_ok = leaves.b & 1, p.vcrc_ok = leaves.b & 2;
+  p.bytes_out = u32(leaves.a);
+  p.icrc_ok = leaves.b & 1;
+  p.vcrc_ok = leaves.b & 2;
 }
 
 // It counts with the first beat; later it is anything.
 void IcrcLockstep::set_side_band(const Packet& p, In& control) {
   if (!control.first) return;
-  control.mode = u8(p.mode), control.framing = u8(p.framing), control.vlan = p.vlan;
+  control.mode = u8(p.mode);
+  control.framing = u8(p.framing);
+  control.vlan = p.vlan;
 }
 
 rtl::Beat IcrcLockstep::expected(const Packet& p, u32 index, u32 beat_bytes) {
   rtl::Beat beat = beat_of<Out>({p.frame.data(), p.bytes_out}, index, beat_bytes);
-  beat.control.mode = u8(p.mode), beat.control.framing = u8(p.framing), beat.control.vlan = p.vlan;
+  beat.control.mode = u8(p.mode);
+  beat.control.framing = u8(p.framing);
+  beat.control.vlan = p.vlan;
   beat.control.icrc_ok = p.icrc_ok && beat.control.last;
   beat.control.vcrc_ok = p.vcrc_ok && beat.control.last;
   return beat;

@@ -22,7 +22,8 @@ constexpr std::array<std::span<const u8>, proto::kFramingCount> kMasks{
 
 void append_vcrc(std::vector<u8>& frame) {
   const u16 vcrc = proto::crc16_vcrc(0, frame.data(), frame.size());
-  frame.push_back(u8(vcrc)), frame.push_back(u8(vcrc >> 8));
+  frame.push_back(u8(vcrc));
+  frame.push_back(u8(vcrc >> 8));
 }
 }  // namespace
 
@@ -87,9 +88,12 @@ void IcrcStimulus::make_roce(IcrcPacket& p) {
   p.opcode = u32(random_.below(proto::kOpcodeRows.size()));
   const proto::OpcodeRow& row = proto::kOpcodeRows[p.opcode];
   proto::Bth bth{};
-  bth.solicited = random_.chance(1, 2), bth.ack_req = random_.chance(1, 2);
-  bth.fecn = random_.chance(1, 2), bth.becn = random_.chance(1, 2);
-  bth.pkey = u16(random_()), bth.dest_qp = u32(random_.below(1 << 24)),
+  bth.solicited = random_.chance(1, 2);
+  bth.ack_req = random_.chance(1, 2);
+  bth.fecn = random_.chance(1, 2);
+  bth.becn = random_.chance(1, 2);
+  bth.pkey = u16(random_());
+  bth.dest_qp = u32(random_.below(1 << 24));
   bth.psn = u32(random_.below(1 << 24));
   const u32 crcs = blocks::crc_bytes(p.framing);
   const u32 payload = payload_of(path, row, p.mode == IcrcMode::Generate ? 0 : crcs);

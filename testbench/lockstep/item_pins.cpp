@@ -19,7 +19,9 @@ void set_beside(Control& control, const Control& of_packet) {
   const bool first = control.first, last = control.last;
   const u8 bytes = control.bytes;
   control = of_packet;
-  control.first = first, control.last = last, control.bytes = bytes;
+  control.first = first;
+  control.last = last;
+  control.bytes = bytes;
 }
 void append(std::vector<u8>& to, const auto& beat) {
   to.insert(to.end(), beat.data.begin(), beat.data.begin() + beat.control.bytes);
@@ -38,7 +40,9 @@ void Asked::look(const char* what, std::optional<u32> asked) {
 IcrcPins::IcrcPins(const Item& item) : item_(item), bytes_(item.frame, item.frame + item.bytes) {}
 
 void IcrcPins::set_side_band(In& control) const {
-  control.mode = u8(item_.mode), control.framing = u8(item_.framing), control.vlan = item_.vlan;
+  control.mode = u8(item_.mode);
+  control.framing = u8(item_.framing);
+  control.vlan = item_.vlan;
 }
 
 void IcrcPins::take(const rtl::Beat& beat) {
@@ -49,14 +53,17 @@ void IcrcPins::take(const rtl::Beat& beat) {
 void IcrcPins::finish(Item& item) const {
   std::copy(left_.begin(), left_.end(), item.frame);
   item.bytes = u32(left_.size());
-  item.icrc_ok = last_.icrc_ok, item.vcrc_ok = last_.vcrc_ok;
+  item.icrc_ok = last_.icrc_ok;
+  item.vcrc_ok = last_.vcrc_ok;
 }
 
 // ---- packetizer
 PacketizerPins::PacketizerPins(const Item& item) : item_(item) {
   put_ext(*item.opcode, *item.ext, descriptor_);
-  descriptor_.address = *item.address, descriptor_.bth = *item.bth;
-  descriptor_.payload_bytes = u16(item.payload_bytes), descriptor_.ip_id = item.ip_id;
+  descriptor_.address = *item.address;
+  descriptor_.bth = *item.bth;
+  descriptor_.payload_bytes = u16(item.payload_bytes);
+  descriptor_.ip_id = item.ip_id;
 }
 
 void PacketizerPins::set_side_band(In& control) const { set_beside(control, descriptor_); }
@@ -93,11 +100,13 @@ u32 icrc_offset_of(std::span<const u8> frame, LinkLayer link) {
 
 void RxParserPins::finish(Item& item) const {
   blocks::ParsedFrame& out = *item.parsed;
-  out.headers = *headers_, out.verdict = last_.verdict;
+  out.headers = *headers_;
+  out.verdict = last_.verdict;
   if (!out.has_transport()) return;
   const AddressVector& to = last_.address;
   ParsedPacket& p = out.packet;
-  p.framing = to.framing, p.bth = last_.bth;
+  p.framing = to.framing;
+  p.bth = last_.bth;
   // Of an optional operation without its headers: none (BTH-4).
   p.opcode = out.verdict == PacketVerdict::ReservedOpcode ? nullptr : opcode_row(p.bth.opcode);
   p.network_offset = u16(blocks::covered_from(to.framing, to.has_vlan));
@@ -123,7 +132,10 @@ ResponderCheckPins::ResponderCheckPins(const Item& item)
   clear_headers(headers_);
   put_transport(p, addressing_of(item.frame.data(), p), headers_);
   headers_.verdict = p.opcode ? PacketVerdict::Good : PacketVerdict::ReservedOpcode;
-  if (p.opcode) put_ext(*p.opcode, p, headers_), headers_.payload_bytes = u16(p.payload_bytes);
+  if (p.opcode) {
+    put_ext(*p.opcode, p, headers_);
+    headers_.payload_bytes = u16(p.payload_bytes);
+  }
   context_ = checked_context(item);
   if (item.region) region_ = checked_region(*item.region);
 }
@@ -168,10 +180,12 @@ rtl::CqContext CompletionPins::context_of(const Item& item) {
 void CompletionPins::finish(Item& item) const {
   const rtl::CqStepped& s = stepped();
   EntryRing& cq = *item.cq;
-  cq.producer = s.state.producer, cq.consumer = s.state.consumer;
+  cq.producer = s.state.producer;
+  cq.consumer = s.state.consumer;
   cq.overflowed = s.state.overflowed;
   blocks::CqAnswer& a = *item.answer;
-  a.place = {CqResult(s.result), s.address}, a.solicited = s.solicited;
+  a.place = {CqResult(s.result), s.address};
+  a.solicited = s.solicited;
   encode(s.cqe, a.bytes.data());
   a.after = cq;
 }

@@ -69,7 +69,10 @@ class LockstepLife {
     rtl_.drive(beat);
     Pins pins{ready, rtl_.out_start(), rtl_.out_valid(), {}};
     if (idle && beat) pins.in_ready = rtl_.in_ready();  // it may have looked at `valid`
-    if (pins.out_valid) pins.out = rtl_.out(), pins.out_has_spare_bits = rtl_.out_has_spare_bits();
+    if (pins.out_valid) {
+      pins.out = rtl_.out();
+      pins.out_has_spare_bits = rtl_.out_has_spare_bits();
+    }
     const bool start = pins.out_start, valid = pins.out_valid;
     const bool first = pins.out.control.first, last = pins.out.control.last;
     put_fault(at, idle, pins);
@@ -85,7 +88,8 @@ class LockstepLife {
     grant_stands_ = receiver_.ready() && !start;
     receiver_.end_cycle(at, start, valid, first, last);
     rtl_.end_cycle();
-    result_.assertion_failed = rtl_.assertion_failed(), result_.ended = rtl_.has_ended();
+    result_.assertion_failed = rtl_.assertion_failed();
+    result_.ended = rtl_.has_ended();
   }
 
   // A cycle behind the last one compared, for the waveform: RTL and model may do what they like, so
@@ -115,7 +119,8 @@ class LockstepLife {
     if (twin_.outputs.empty() || twin_.outputs.front().first_beat > at) return pins;
     leaving_ = twin_.outputs.front().packet;
     leaving_beat_ = u32(at - twin_.outputs.front().first_beat);
-    pins.out_valid = true, pins.out = Pair::expected(*leaving_, leaving_beat_, beat_bytes());
+    pins.out_valid = true;
+    pins.out = Pair::expected(*leaving_, leaving_beat_, beat_bytes());
     if (pins.out.control.last) twin_.outputs.pop_front();
     return pins;
   }
@@ -205,7 +210,10 @@ class LockstepLife {
     if (fault.kind == Kind::None || before_ + at < fault.from || result_.fault_at) return;
     const bool beat = pins.out_valid;
     const auto put = [&](bool shows, auto change) {
-      if (shows) change(), result_.fault_at = before_ + at;
+      if (shows) {
+        change();
+        result_.fault_at = before_ + at;
+      }
     };
     switch (fault.kind) {
       case Kind::None:
@@ -279,7 +287,8 @@ class LockstepRun {
   }
 
   Result run(Cycle waves_from, const std::string& waves) {
-    waves_from_ = waves.empty() ? engine::kNever : waves_from, waves_ = waves;
+    waves_from_ = waves.empty() ? engine::kNever : waves_from;
+    waves_ = waves;
     u64 seed = options_.seed;
     for (live(seed); goes_on(); live(engine::split_mix(seed))) reset();
     rtl_.trace_end();
@@ -296,8 +305,10 @@ class LockstepRun {
   void live(u64 seed) {
     const Cycle before = result_.cycles, most = lives_.next(resets_);
     LockstepLife<Pair> life(options_, seed, turns_, rtl_, result_, before);
-    while (goes_on() && result_.cycles - before < most)
-      begin_cycle(), life.cycle(result_.cycles - before);
+    while (goes_on() && result_.cycles - before < most) {
+      begin_cycle();
+      life.cycle(result_.cycles - before);
+    }
     if (result_.equal() || waves_.empty()) return;
     for (Cycle more = 1; more <= kWavesBehind; ++more) life.run_on(result_.cycles - before + more);
   }

@@ -59,7 +59,8 @@ void PacketizerCoverage::count(const PacketizerPacket& p) {
   const u32 size = index_in(kPayloadsUpTo, [&](u32 up_to) { return p.payload.size() <= up_to; });
   hit(sizes_from_ + (stream * kPayloadsUpTo.size() + size) * kPads +
       proto::pad_of(u32(p.payload.size())));
-  hit_cross(0, {stream, opcode, size}), hit_cross(1, {stream, size, start});
+  hit_cross(0, {stream, opcode, size});
+  hit_cross(1, {stream, size, start});
   hit_cross(2, {opcode, start});
 }
 }  // namespace hca::testbench

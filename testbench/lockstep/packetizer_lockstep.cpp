@@ -29,7 +29,9 @@ void PacketizerLockstep::set_side_band(const Packet& p, In& control) {
   const bool last = control.last;
   const u8 bytes = control.bytes;
   control = p.descriptor;
-  control.first = true, control.last = last, control.bytes = bytes;
+  control.first = true;
+  control.last = last;
+  control.bytes = bytes;
 }
 
 rtl::Beat PacketizerLockstep::expected(const Packet& p, u32 index, u32 beat_bytes) {

@@ -74,7 +74,8 @@ PacketizerPacket PacketizerStimulus::next() {
   p.number = made_++;
   p.gap = regime_.gap(random_);
   if (take_given(p)) {
-    p.bytes_sent = p.payload.size(), p.descriptor.payload_bytes = u16(p.bytes_sent);
+    p.bytes_sent = p.payload.size();
+    p.descriptor.payload_bytes = u16(p.bytes_sent);
     p.frame.resize(proto::kMaxHeaderBytes + p.bytes_sent + 3);
     return p;
   }

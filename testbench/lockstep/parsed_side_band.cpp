@@ -5,7 +5,9 @@ namespace hca::testbench {
 using namespace proto;
 
 void clear_headers(rtl::Parsed& out) {
-  out.address = {}, out.address.hop_limit = 0, out.address.udp_source_port = 0;
+  out.address = {};
+  out.address.hop_limit = 0;
+  out.address.udp_source_port = 0;
   out.address.framing = Framing::IbLocal;
   out.bth = {};
   static_cast<ExtHeaders&>(out) = {};

@@ -15,7 +15,8 @@ void PinReceiver::end_cycle(engine::Cycle at, bool start, bool valid, bool first
     leaving_ = false;
   }
   if (!leaving_ && !waiting_.empty() && !stalls_(at)) {
-    leaving_ = true, taken_at_ = at;
+    leaving_ = true;
+    taken_at_ = at;
     ++rooms_;
   }
 }

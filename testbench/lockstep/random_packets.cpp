@@ -32,16 +32,20 @@ void randomize(proto::ExtHeaders& ext, engine::Random& random) {
 proto::AddressVector random_address(engine::Random& random, proto::Framing framing, bool vlan) {
   proto::AddressVector av;
   av.framing = framing;
-  av.source_mac = random() & proto::low_mask(48),
+  av.source_mac = random() & proto::low_mask(48);
   av.destination_mac = random() & proto::low_mask(48);
   av.has_vlan = vlan;
-  av.priority = u8(random.below(8)), av.vlan_id = u16(random.below(4095));
-  av.source_lid = u16(random.below(0xc000)), av.destination_lid = u16(random.below(0xc000));
-  av.service_level = u8(random.below(16)), av.virtual_lane = u8(random.below(15));
+  av.priority = u8(random.below(8));
+  av.vlan_id = u16(random.below(4095));
+  av.source_lid = u16(random.below(0xc000));
+  av.destination_lid = u16(random.below(0xc000));
+  av.service_level = u8(random.below(16));
+  av.virtual_lane = u8(random.below(15));
   const bool ipv4 = framing == proto::Framing::RoceV2Ip4;
   av.source_gid = ipv4 ? proto::gid_of_ipv4(u32(random())) : random_gid(random);
   av.destination_gid = ipv4 ? proto::gid_of_ipv4(u32(random())) : random_gid(random);
-  av.traffic_class = u8(random()), av.flow_label = u32(random.below(1 << 20));
+  av.traffic_class = u8(random());
+  av.flow_label = u32(random.below(1 << 20));
   av.hop_limit = u8(1 + random.below(255));
   av.udp_source_port =
       u16(random.chance(1, 4) ? random() : proto::kFirstUdpSourcePort + random.below(0x4000));

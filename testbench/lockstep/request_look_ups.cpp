@@ -11,7 +11,8 @@ rtl::CheckedContext RequestLookUps::context_of(const ResponderCheckPacket& p) {
   rtl::CheckedContext context{p.config, states_[qpn]};
   if (p.config.shared) {
     const Queue& queue = queues_[srqn];
-    context.state.rq_consumed = queue.consumed, context.state.rq_limit = queue.limit;
+    context.state.rq_consumed = queue.consumed;
+    context.state.rq_limit = queue.limit;
   }
   return context;
 }
@@ -33,7 +34,10 @@ void RequestLookUps::answer(engine::Cycle at, rtl::LookUpPins& pins) {
 }
 
 void RequestLookUps::note_sent(const Packet& packet) {
-  if (packet->port != port_) port_ = packet->port, pins_->set_pkeys(port_->pkeys);
+  if (packet->port != port_) {
+    port_ = packet->port;
+    pins_->set_pkeys(port_->pkeys);
+  }
   if (packet->judged) sent_.push_back(packet);
 }
 

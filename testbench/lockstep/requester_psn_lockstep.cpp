@@ -19,8 +19,10 @@ void RequesterPsnCounts::count(const RequesterPsnPacket& p) {
   const PsnStep step = p.request.step;
   const blocks::PsnAnswer& a = p.answer;
   const bool done = a.result == PsnResult::Done;
-  taken += step == PsnStep::Message && done, waiting += a.result == PsnResult::Full;
-  sent += step == PsnStep::Packet, repeated += a.repeated;
+  taken += step == PsnStep::Message && done;
+  waiting += a.result == PsnResult::Full;
+  sent += step == PsnStep::Packet;
+  repeated += a.repeated;
   acknowledged += step == PsnStep::Acknowledge && done;
   returned += step == PsnStep::Timeout || (step == PsnStep::GoBack && done);
   ghosts += a.result == PsnResult::Ghost || a.result == PsnResult::Newest;
@@ -36,8 +38,11 @@ std::string RequesterPsnCounts::text() const {
 
 blocks::RequesterPsnItem RequesterPsnLockstep::item_of(Packet& p) {
   blocks::RequesterPsnItem item;
-  item.qpn = p.of->qpn, item.path_mtu = p.config.path_mtu;
-  item.request = p.request, item.psns = &p.of->twin, item.answer = &p.answer;
+  item.qpn = p.of->qpn;
+  item.path_mtu = p.config.path_mtu;
+  item.request = p.request;
+  item.psns = &p.of->twin;
+  item.answer = &p.answer;
   item.context_late = p.context_late;
   return item;
 }
@@ -51,9 +56,14 @@ rtl::BeatOf<rtl::PsnStepped> RequesterPsnLockstep::expected(const Packet& p, u32
   rtl::BeatOf<Out> beat;
   Out& c = beat.control;
   c.first = c.last = true;
-  c.op = u8(p.request.step), c.result = u8(a.result);
-  c.repeated = a.repeated, c.progress = a.progress, c.unacked = a.after.anything_unacked();
-  c.qpn = p.of->qpn, c.psn = a.psns.first, c.count = a.psns.count;
+  c.op = u8(p.request.step);
+  c.result = u8(a.result);
+  c.repeated = a.repeated;
+  c.progress = a.progress;
+  c.unacked = a.after.anything_unacked();
+  c.qpn = p.of->qpn;
+  c.psn = a.psns.first;
+  c.count = a.psns.count;
   c.state = a.after;
   return beat;
 }

@@ -110,7 +110,10 @@ void RequesterPsnStimulus::make_packet(Packet& p) {
   const u32 mtu = p.of->path_mtu;
   const u32 packets = kMostBytes / mtu;
   if (sent == kPsnWindow && packets == kPsnWindow && random_.chance(1, 3)) {  // a READ of it all
-    r.kind = PsnKind::Read, r.index = 0, r.psn = s.unacked_psn, r.byte_len = kMostBytes;
+    r.kind = PsnKind::Read;
+    r.index = 0;
+    r.psn = s.unacked_psn;
+    r.byte_len = kMostBytes;
     return;
   }
   const u32 count = r.kind == PsnKind::Read ? 1 + around(std::min(most, packets) - 1) : 1;
@@ -150,21 +153,27 @@ void RequesterPsnStimulus::choose_step(Packet& p) {
   const bool sends = s.send_psn != s.next_psn || s.anything_unacked();
   const u64 kind = random_.below(32);
   PsnStep& step = p.request.step;
-  p.request.psn = u32(random_()) & kPsnMask, p.request.index = u32(random_()) & kPsnMask;
+  p.request.psn = u32(random_()) & kPsnMask;
+  p.request.index = u32(random_()) & kPsnMask;
   p.request.kind = PsnKind(random_.below(3));
   p.request.byte_len = u32(random_.below(u64{kMostBytes} + 1));
   if (kind == 0)
     step = PsnStep::Start;
   else if (kind < 3)
     step = PsnStep::Timeout;
-  else if (kind < 8)
-    step = PsnStep::Acknowledge, make_answer(p);
-  else if (kind < 12)
-    step = PsnStep::GoBack, make_answer(p);
-  else if (kind < 20 || !sends)
-    step = PsnStep::Message, make_message(p);
-  else
-    step = PsnStep::Packet, make_packet(p);
+  else if (kind < 8) {
+    step = PsnStep::Acknowledge;
+    make_answer(p);
+  } else if (kind < 12) {
+    step = PsnStep::GoBack;
+    make_answer(p);
+  } else if (kind < 20 || !sends) {
+    step = PsnStep::Message;
+    make_message(p);
+  } else {
+    step = PsnStep::Packet;
+    make_packet(p);
+  }
 }
 
 RequesterPsnPacket RequesterPsnStimulus::next() {
@@ -177,12 +186,17 @@ RequesterPsnPacket RequesterPsnStimulus::next() {
   if (!qps_[last_] || random_.chance(1, 40)) qps_[last_] = new_qp();
   p.of = qps_[last_];
   PsnQp& qp = *p.of;
-  p.before = qp.ahead, p.config.path_mtu = qp.path_mtu;
+  p.before = qp.ahead;
+  p.config.path_mtu = qp.path_mtu;
   choose_step(p);
   if (!qp.steps++) p.fresh = qp.ahead;
   step_psns(qp.ahead, p.request, qp.path_mtu);
-  if (qp.last) p.distance = u32(made_ - qp.last), p.step_before = qp.last_step;
-  qp.last = made_, qp.last_step = p.request.step;
+  if (qp.last) {
+    p.distance = u32(made_ - qp.last);
+    p.step_before = qp.last_step;
+  }
+  qp.last = made_;
+  qp.last_step = p.request.step;
   p.what = fmt::format("{} of PSN {:#x} at {}, {}, {} bytes",
                        blocks::kPsnStepNames[std::size_t(p.request.step)], p.request.psn,
                        p.request.index, blocks::kPsnKindNames[std::size_t(p.request.kind)],

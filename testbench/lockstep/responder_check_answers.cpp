@@ -13,11 +13,17 @@ blocks::ResponderCheckItem ResponderCheckPacket::item() {
   blocks::ResponderCheckItem item;
   item.frame = frame;
   if (!judged) return item;
-  item.packet = &parsed, item.qp = &qp, item.port = port.get();
+  item.packet = &parsed;
+  item.qp = &qp;
+  item.port = port.get();
   item.region = has_region ? &region : nullptr;
-  item.state = &of->twin, item.shared = of->srq ? &of->srq->twin : nullptr;
-  item.rq_posted = rq_posted, item.reads_finished = reads_finished, item.rq_failed = rq_failed;
-  item.context_late = context_late, item.region_late = region_late;
+  item.state = &of->twin;
+  item.shared = of->srq ? &of->srq->twin : nullptr;
+  item.rq_posted = rq_posted;
+  item.reads_finished = reads_finished;
+  item.rq_failed = rq_failed;
+  item.context_late = context_late;
+  item.region_late = region_late;
   item.checked = &checked;
   return item;
 }
@@ -27,31 +33,44 @@ blocks::ResponderCheckItem ResponderCheckPacket::item() {
 // large as it asks for.
 void ResponderCheckStimulus::take_given(Packet& p) {
   const GivenFrame& given = given_.of(p.number);
-  p.frame = given.bytes, p.link = given.link, p.what = given.source;
+  p.frame = given.bytes;
+  p.link = given.link;
+  p.what = given.source;
   ParsedPacket& in = p.parsed;
   const PacketVerdict v = parse(p.frame, p.link, in);
-  if (v == PacketVerdict::ReservedOpcode) in.opcode = nullptr, in.payload_bytes = 0;
+  if (v == PacketVerdict::ReservedOpcode) {
+    in.opcode = nullptr;
+    in.payload_bytes = 0;
+  }
   if (v != PacketVerdict::Good && v != PacketVerdict::ReservedOpcode) return;
   std::shared_ptr<CheckedQp>& qp = given_qps_[in.bth.dest_qp];
   if (!qp || qp->last + kRequestsFarApart < made_) {
     qp = std::make_shared<CheckedQp>();
     QpConfig& c = qp->config;
     const auto service = Service(in.bth.opcode >> 5);
-    c.allocated = true, c.qpn = in.bth.dest_qp;
+    c.allocated = true;
+    c.qpn = in.bth.dest_qp;
     c.service = service == Service::Uc || service == Service::Ud ? service : Service::Rc;
-    c.reliable = is_reliable(c.service), c.access = kEveryRight, c.state = QpState::Rts;
-    c.max_dest_rd_atomic = 16, c.pkey = u16(in.bth.pkey | 0x8000), c.pd = 1;
+    c.reliable = is_reliable(c.service);
+    c.access = kEveryRight;
+    c.state = QpState::Rts;
+    c.max_dest_rd_atomic = 16;
+    c.pkey = u16(in.bth.pkey | 0x8000);
+    c.pd = 1;
     if (in.opcode && in.has(Ext::Deth)) c.qkey = in.deth.qkey;
     const Addressing a = addressing_of(p.frame.data(), in);
     AddressVector& av = qp->address;
     av.framing = in.framing;
-    av.source_gid = a.destination_gid, av.destination_gid = a.source_gid;
-    av.source_lid = a.dlid, av.destination_lid = a.slid;
+    av.source_gid = a.destination_gid;
+    av.destination_gid = a.source_gid;
+    av.source_lid = a.dlid;
+    av.destination_lid = a.slid;
     c.path = make_path(av);
     qp->ahead.epsn = in.bth.psn;
     qp->twin = qp->ahead;
   }
-  p.of = qp, p.qp = qp->config;
+  p.of = qp;
+  p.qp = qp->config;
   const u32 payload = in.payload_bytes;
   const bool full = in.opcode && !ends_message(in.opcode->position);
   if (full && payload >= 256 && payload <= 4096 && std::has_single_bit(payload))
@@ -61,10 +80,13 @@ void ResponderCheckStimulus::take_given(Packet& p) {
     p.has_region = true;
     p.region.start = atomic ? in.atomic_eth.va : in.reth.va;
     p.region.bytes = atomic ? kAtomicBytes : in.reth.dma_len;
-    p.region.key = remote_key(in), p.region.pd = p.qp.pd;
-    p.region.access = kEveryRight, p.region.state = KeyState::Valid;
+    p.region.key = remote_key(in);
+    p.region.pd = p.qp.pd;
+    p.region.access = kEveryRight;
+    p.region.state = KeyState::Valid;
   }
-  p.rq_posted = qp->ahead.rq_consumed + 5, p.reads_finished = qp->ahead.reads_accepted;
+  p.rq_posted = qp->ahead.rq_consumed + 5;
+  p.reads_finished = qp->ahead.reads_accepted;
 }
 
 // What stands beside its beats, and what the look-ups answer.
@@ -77,10 +99,14 @@ void ResponderCheckStimulus::answer(Packet& p) {
       put_ext(*p.parsed.opcode, p.parsed, p.headers);
       p.headers.payload_bytes = u16(p.parsed.payload_bytes);
     } else {
-      p.parsed.opcode = nullptr, p.parsed.payload_bytes = 0;
+      p.parsed.opcode = nullptr;
+      p.parsed.payload_bytes = 0;
     }
     p.judged = v == PacketVerdict::ReservedOpcode || p.parsed.opcode->is_request;
-    if (!given_.any() && random_.chance(1, 40)) v = PacketVerdict::BadIcrc, p.judged = false;
+    if (!given_.any() && random_.chance(1, 40)) {
+      v = PacketVerdict::BadIcrc;
+      p.judged = false;
+    }
   }
   p.headers.verdict = v;
   if (!p.judged) return;
@@ -89,7 +115,8 @@ void ResponderCheckStimulus::answer(Packet& p) {
   CheckedSrq* const srq = p.of->srq.get();
   p.config = checked_config(qp, p.of->address);
   p.config.reads_finished = p.reads_finished;
-  p.config.rq_posted = p.rq_posted, p.config.rq_failed = p.rq_failed;
+  p.config.rq_posted = p.rq_posted;
+  p.config.rq_failed = p.rq_failed;
   if (p.has_region) p.answered_region = checked_region(p.region);
   if (!p.of->packets++) p.fresh = checked_state(p.of->ahead, p.of->ahead.rq_consumed, 0);
   if (srq && std::exchange(srq->fresh, false)) p.fresh_srq = {srq->ahead.taken, srq->ahead.limit};
@@ -102,14 +129,22 @@ void ResponderCheckStimulus::judge_ahead(Packet& p) {
   CheckedSrq* const srq = qp.srq.get();
   blocks::CheckedRequest checked;
   blocks::ResponderCheckItem item = p.item();
-  item.state = &qp.ahead, item.shared = srq ? &srq->ahead : nullptr;
+  item.state = &qp.ahead;
+  item.shared = srq ? &srq->ahead : nullptr;
   item.checked = &checked;
   item.process();
-  if (qp.last) p.distance = u32(made_ + 1 - qp.last), p.action_before = qp.last_action;
-  qp.last = made_ + 1, qp.last_action = checked.verdict.action;
+  if (qp.last) {
+    p.distance = u32(made_ + 1 - qp.last);
+    p.action_before = qp.last_action;
+  }
+  qp.last = made_ + 1;
+  qp.last_action = checked.verdict.action;
   if (!srq) return;
   if (srq->last_taken && srq->last_taker != qp.config.qpn)
     p.shared_distance = u32(made_ + 1 - srq->last_taken);
-  if (checked.effect.takes_shared) srq->last_taken = made_ + 1, srq->last_taker = qp.config.qpn;
+  if (checked.effect.takes_shared) {
+    srq->last_taken = made_ + 1;
+    srq->last_taker = qp.config.qpn;
+  }
 }
 }  // namespace hca::testbench

@@ -7,7 +7,8 @@ using namespace proto;
 
 ResponderCheckStimulus::ResponderCheckStimulus(u64 seed, GivenFrames given, Rotation& turns)
     : random_(seed), given_(std::move(given)), turns_(turns) {
-  qps_.resize(kQps), srqs_.resize(kSrqs);
+  qps_.resize(kQps);
+  srqs_.resize(kSrqs);
 }
 
 // Both kinds of members, invalid keys, and partitions that differ in one bit.
@@ -63,13 +64,17 @@ std::shared_ptr<CheckedQp> ResponderCheckStimulus::new_qp() {
   constexpr std::array<u16, 8> kMtus{256, 256, 256, 256, 512, 1024, 2048, 4096};
   auto qp = std::make_shared<CheckedQp>();
   QpConfig& c = qp->config;
-  c.allocated = true, c.service = one_of(random_, kServicesOf);
+  c.allocated = true;
+  c.service = one_of(random_, kServicesOf);
   c.reliable = is_reliable(c.service);
   c.qpn = new_number();
   bool like_qp0 = false;
   if (c.service == Service::Ud && random_.chance(2, 3)) {  // one bit away from QP 0 or QP 1
     const u32 turn = turns_.next("QPN", 2 * 24, random_), like = turn / 24 ^ 1u << turn % 24;
-    if (like > kQp1 && numbers_.take(like)) c.qpn = like, like_qp0 = turn < 24;
+    if (like > kQp1 && numbers_.take(like)) {
+      c.qpn = like;
+      like_qp0 = turn < 24;
+    }
   }
   if (c.service == Service::Ud && random_.chance(1, 2)) {
     const u32 special = u32(random_.below(2));
@@ -93,7 +98,8 @@ std::shared_ptr<CheckedQp> ResponderCheckStimulus::new_qp() {
   c.max_dest_rd_atomic = u8(random_.chance(1, 8) ? random_() : random_.below(4));
   c.min_rnr_timer = u8(random_.below(32));
   c.pkey = u16(random_.chance(1, 16) ? random_() & 0x8000 : random_());
-  c.qkey = u32(random_()), c.pd = u32(random_());
+  c.qkey = u32(random_());
+  c.pd = u32(random_());
   c.options.credits = random_.chance(2, 3);
   c.options.gap_after_rnr = random_.chance(1, 2) ? GapAfterRnr::Drop : GapAfterRnr::Nak;
   c.options.congestion_control = random_.chance(1, 2);
@@ -101,15 +107,19 @@ std::shared_ptr<CheckedQp> ResponderCheckStimulus::new_qp() {
   c.path = make_path(av);
   ReceiveState& s = qp->ahead;
   constexpr std::array<u32, 3> kPsns{2, 0x800002, 0x1000002};
-  s.epsn = near(one_of(random_, kPsns), 4) & kPsnMask, s.msn = near(0x1000001, 4) & kPsnMask;
-  s.rq_consumed = near(2, 6), s.reads_accepted = near(2, 4);
-  s.shared_wqe = u32(random_()), s.shared_taken = near(2, 4);
+  s.epsn = near(one_of(random_, kPsns), 4) & kPsnMask;
+  s.msn = near(0x1000001, 4) & kPsnMask;
+  s.rq_consumed = near(2, 6);
+  s.reads_accepted = near(2, 4);
+  s.shared_wqe = u32(random_());
+  s.shared_taken = near(2, 4);
   if (random_.chance(1, 2)) {
     const u32 i = u32(random_.below(kSrqs));
     if (!srqs_[i] || random_.chance(1, 4)) {
       const u32 srqn = new_srqn();
       srqs_[i] = std::make_shared<CheckedSrq>();
-      srqs_[i]->srqn = srqn, srqs_[i]->ahead.allocated = true;
+      srqs_[i]->srqn = srqn;
+      srqs_[i]->ahead.allocated = true;
       srqs_[i]->ahead.taken = near(2, 6);
       srqs_[i]->twin = srqs_[i]->ahead;
       const u32 limit = random_.chance(3, 4)   ? u32(random_.below(4))
@@ -117,7 +127,9 @@ std::shared_ptr<CheckedQp> ResponderCheckStimulus::new_qp() {
                                                : u32(random_());
       srqs_[i]->ahead.limit = srqs_[i]->twin.limit = random_.chance(1, 2) ? limit : 0;
     }
-    qp->srq = srqs_[i], c.srqn = srqs_[i]->srqn, s.rq_consumed = 0;
+    qp->srq = srqs_[i];
+    c.srqn = srqs_[i]->srqn;
+    s.rq_consumed = 0;
   }
   qp->twin = s;
   return qp;
@@ -129,7 +141,8 @@ void ResponderCheckStimulus::choose_qp(Packet& p) {
   const bool ends =
       qp && (random_.chance(1, 40) || (qp->ahead.failing && (plain_ || random_.chance(1, 2))));
   if (!qp || ends) qp = new_qp();
-  p.of = qp, p.qp = qp->config;
+  p.of = qp;
+  p.qp = qp->config;
   if (qp->config.qpn < 2) special_used_[qp->config.qpn] = made_ + 1;
 }
 }  // namespace hca::testbench

@@ -190,6 +190,7 @@ void ResponderCheckCoverage::count(const ResponderCheckPacket& p) {
   const u32 framing = u32(p.parsed.framing);
   hit_cross(0, {framing, u32(p.checked.verdict.cause), start});
   hit_cross(1, {framing, kind, size});
-  hit_cross(2, {kind, start}), hit_cross(3, {size, start});
+  hit_cross(2, {kind, start});
+  hit_cross(3, {size, start});
 }
 }  // namespace hca::testbench

@@ -11,7 +11,9 @@ using namespace proto;
 void ResponderCheckCounts::count(const ResponderCheckPacket& p) {
   using enum RequestAction;
   const RequestAction a = p.checked.verdict.action;
-  executed += a == Execute, answered += a == Acknowledge || a == Repeat, dropped += is_silent(a);
+  executed += a == Execute;
+  answered += a == Acknowledge || a == Repeat;
+  dropped += is_silent(a);
   refused += a == Nak || a == NakAndFail || a == RnrNak || a == Fail;
   followed += p.distance == 1;
 }
@@ -28,7 +30,9 @@ void ResponderCheckLockstep::set_side_band(const Packet& p, In& control) {
   const u8 bytes = control.bytes;
   const PacketVerdict early = control.verdict;
   control = p.headers;
-  control.first = first, control.last = last, control.bytes = bytes;
+  control.first = first;
+  control.last = last;
+  control.bytes = bytes;
   if (!last) control.verdict = early;  // counts with the last beat alone
 }
 
@@ -39,14 +43,25 @@ rtl::BeatOf<rtl::Judged> ResponderCheckLockstep::expected(const Packet& p, u32, 
   rtl::BeatOf<Out> beat;
   Out& c = beat.control;
   c.first = c.last = true;
-  c.qpn = p.qp.qpn, c.srqn = p.qp.srqn, c.shared = shared;
-  c.action = u8(k.verdict.action), c.cause = u8(k.verdict.cause), c.nak = u8(k.verdict.nak);
-  c.syndrome = k.syndrome, c.below_limit = k.below_limit;
-  c.completes_message = e.completes_message, c.congested = e.congested;
+  c.qpn = p.qp.qpn;
+  c.srqn = p.qp.srqn;
+  c.shared = shared;
+  c.action = u8(k.verdict.action);
+  c.cause = u8(k.verdict.cause);
+  c.nak = u8(k.verdict.nak);
+  c.syndrome = k.syndrome;
+  c.below_limit = k.below_limit;
+  c.completes_message = e.completes_message;
+  c.congested = e.congested;
   c.takes_shared = e.takes_shared;
-  c.ack_psn = e.ack_psn, c.msn = e.msn, c.packets = e.packets;
-  c.va = e.va, c.rkey = e.rkey, c.byte_len = e.byte_len;
-  c.receive_wqe = e.receive_wqe, c.free_receives = e.free_receives;
+  c.ack_psn = e.ack_psn;
+  c.msn = e.msn;
+  c.packets = e.packets;
+  c.va = e.va;
+  c.rkey = e.rkey;
+  c.byte_len = e.byte_len;
+  c.receive_wqe = e.receive_wqe;
+  c.free_receives = e.free_receives;
   c.state = checked_state(k.state, shared ? k.shared.taken : k.state.rq_consumed,
                           shared ? k.shared.limit : 0);
   return beat;

@@ -162,7 +162,10 @@ void ResponderCheckStimulus::choose_region(Packet& p, const OpcodeRow& row, cons
   const u64 bytes = atomic ? 8 : ext.reth.dma_len;
   Region& r = p.region;
   p.has_region = key != 0 && !odd(1, 24);
-  r.key = key, r.pd = p.qp.pd, r.access = kEveryRight, r.state = KeyState::Valid;
+  r.key = key;
+  r.pd = p.qp.pd;
+  r.access = kEveryRight;
+  r.state = KeyState::Valid;
   r.qpn = random_.chance(1, 2) ? kAnyQp : p.qp.qpn;
   const u64 before = random_.chance(1, 2) ? 0 : random_.below(100),
             behind = random_.chance(1, 2) ? 0 : random_.below(100);
@@ -189,22 +192,27 @@ void ResponderCheckStimulus::choose_region(Packet& p, const OpcodeRow& row, cons
       r.state = random_.chance(1, 2) ? KeyState::Free : KeyState::Invalid;
       break;
     case 5:
-      r.start = va + 1, r.bytes = bytes + 1;
+      r.start = va + 1;
+      r.bytes = bytes + 1;
       break;
     case 6:
-      r.start = va, r.bytes = bytes - (bytes != 0);
+      r.start = va;
+      r.bytes = bytes - (bytes != 0);
       break;
     case 7:
-      r.start = va - 1, r.bytes = bytes;
+      r.start = va - 1;
+      r.bytes = bytes;
       break;
     case 8:
       r.bytes = random_.below(16);
       break;
     case 9:
-      r.start = 0, r.bytes = ~u64{0} >> random_.below(2);
+      r.start = 0;
+      r.bytes = ~u64{0} >> random_.below(2);
       break;
     default:
-      r.start = random_(), r.bytes = random_();
+      r.start = random_();
+      r.bytes = random_();
   }
 }
 
@@ -300,8 +308,13 @@ AddressVector ResponderCheckStimulus::choose_path(const Packet& p) {
         const bool same_kind = (other.framing == Framing::RoceV2Ip4) == ipv4;
         const Gid source = av.source_gid, destination = av.destination_gid;
         const u16 slid = av.source_lid, dlid = av.destination_lid;
-        av = fresh, av.source_lid = slid, av.destination_lid = dlid;
-        if (same_kind) av.source_gid = source, av.destination_gid = destination;
+        av = fresh;
+        av.source_lid = slid;
+        av.destination_lid = dlid;
+        if (same_kind) {
+          av.source_gid = source;
+          av.destination_gid = destination;
+        }
       }
     }
   }
@@ -323,7 +336,9 @@ void ResponderCheckStimulus::build(Packet& p) {
       row.code =
           u8(random_.chance(1, 2) ? random_() : (random_() & 31) | unsigned(p.qp.service) << 5);
     while (opcode_row(row.code));
-    row.name = "reserved", row.ext = {}, row.ext_bytes = 0;
+    row.name = "reserved";
+    row.ext = {};
+    row.ext_bytes = 0;
   }
   const AddressVector av = choose_path(p);
   // As much as lengths of 16 bits can say, whatever the headers.
@@ -335,7 +350,9 @@ void ResponderCheckStimulus::build(Packet& p) {
   const Path path = make_path(av);
   Bth bth{};
   randomize(bth, random_);
-  bth.tver = 0, bth.dest_qp = p.qp.qpn, bth.psn = choose_psn(p.of->ahead);
+  bth.tver = 0;
+  bth.dest_qp = p.qp.qpn;
+  bth.psn = choose_psn(p.of->ahead);
   bth.pkey = u16(p.qp.pkey | 0x8000);
   if (p.qp.qpn == kQp1) bth.pkey = u16(one_of(random_, port_->pkeys) | 0x8000);
   if (odd(1, p.qp.service == Service::Ud ? 4 : 12)) bth.pkey ^= u16(1u << random_.below(16));
@@ -345,47 +362,5 @@ void ResponderCheckStimulus::build(Packet& p) {
   p.link = framing_row(av.framing).link;
   p.what = fmt::format("{} {:#04x} of {} bytes to a QP of {}", row.name, row.code, payload,
                        name_of(p.qp.service));
-}
-
-// One of its own.
-void ResponderCheckStimulus::make_request(Packet& p) {
-  plain_ = random_.chance(2, 5), oddest_ = random_.chance(1, 6);
-  choose_qp(p);
-  p.qp.state = odd(1, 24)  ? QpState(random_.below(7))
-               : odd(1, 8) ? QpState(2 + random_.below(4))
-                           : QpState::Rts;
-  if (plain_) p.qp.access = kEveryRight, p.qp.max_dest_rd_atomic |= 1;
-  if (odd(1, 10)) p.qp.access = u8(random_());  // changed, and back again
-  build(p);
-  const ReceiveState& s = p.of->ahead;
-  const u32 consumed = p.of->srq ? p.of->srq->ahead.taken : s.rq_consumed;
-  p.rq_posted = consumed + (plain_ ? 1 : choose_posted());
-  if (turns(Turned::Posted)) {
-    const u32 bit = next_bit(2 * 32), one = 1u << bit % 32;
-    p.rq_posted = bit / 32 ? consumed ^ one : consumed + one;
-  }
-  p.rq_failed = p.of->srq && odd(1, 16);
-  const u32 depth = p.qp.max_dest_rd_atomic;
-  if (plain_) return void(p.reads_finished = s.reads_accepted);
-  p.reads_finished =
-      s.reads_accepted - u32(random_.below(depth + (random_.chance(1, 3) ? 2 : !depth)));
-}
-
-ResponderCheckPacket ResponderCheckStimulus::next() {
-  Packet p;
-  p.number = made_;
-  p.gap = regime_.gap(random_);
-  if (made_ % kRequestsWithPkeys == 0 && (made_ == 0 || !given_.any()))
-    draw_pkeys(), p.alone = true;
-  p.port = port_;
-  given_.any() ? take_given(p) : make_request(p);
-  if (made_ % 256 == 0) late_percent_ = std::array<u32, 4>{0, 0, 10, 60}[random_.below(4)];
-  if (random_.chance(late_percent_, 100)) p.context_late = 1 + random_.below(20);
-  if (random_.chance(late_percent_, 100)) p.region_late = 1 + random_.below(20);
-  answer(p);
-  if (p.judged) judge_ahead(p);
-  p.bytes_sent = p.frame.size();
-  ++made_;
-  return p;
 }
 }  // namespace hca::testbench

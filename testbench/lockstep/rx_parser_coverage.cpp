@@ -98,8 +98,10 @@ void RxParserCoverage::count(const RxParserPacket& p) {
     return index_in(proto::kOpcodeRows, [&](const auto& r) { return r.code == code; });
   };
   hit_cross(1, {stream, u32(v), start});
-  if (const u32 made = row_of(p.opcode); made < proto::kOpcodeRows.size())
-    hit_cross(2, {made, u32(v)}), hit_cross(3, {made, start});
+  if (const u32 made = row_of(p.opcode); made < proto::kOpcodeRows.size()) {
+    hit_cross(2, {made, u32(v)});
+    hit_cross(3, {made, start});
+  }
   if (v != PacketVerdict::Good) return;
   hit(ends_from_ + stream * beat_bytes_ + u32(p.frame.size() - 1) % beat_bytes_);
   const u32 size =

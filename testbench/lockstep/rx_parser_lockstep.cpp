@@ -14,7 +14,9 @@ using namespace proto;
 void RxParserCounts::count(const RxParserPacket& p) {
   using enum PacketVerdict;
   const PacketVerdict v = p.parsed.verdict;
-  good += v == Good, reserved += v == ReservedOpcode, bad_crc += v == BadIcrc || v == BadVcrc;
+  good += v == Good;
+  reserved += v == ReservedOpcode;
+  bad_crc += v == BadIcrc || v == BadVcrc;
   bad += v != Good && v != ReservedOpcode && v != BadIcrc && v != BadVcrc;
   late += p.parsed.headers == Good && v != Good && v != BadIcrc && v != BadVcrc;
 }
@@ -27,7 +29,10 @@ std::string RxParserCounts::text() const {
 
 void RxParserLockstep::set_side_band(const Packet& p, In& control) {
   if (control.first) control.framing = u8(p.stream.framing);
-  if (control.last) control.icrc_ok = p.icrc_ok, control.vcrc_ok = p.vcrc_ok;
+  if (control.last) {
+    control.icrc_ok = p.icrc_ok;
+    control.vcrc_ok = p.vcrc_ok;
+  }
 }
 
 rtl::BeatOf<rtl::Parsed> RxParserLockstep::expected(const Packet& p, u32 index, u32 beat_bytes) {
@@ -35,7 +40,8 @@ rtl::BeatOf<rtl::Parsed> RxParserLockstep::expected(const Packet& p, u32 index, 
   rtl::BeatOf<Out> beat;
   Out& c = beat.control;
   clear_headers(c);
-  c.first = index == 0, c.last = (index + 1) * beat_bytes >= p.frame.size();
+  c.first = index == 0;
+  c.last = (index + 1) * beat_bytes >= p.frame.size();
   c.verdict = c.last ? f.verdict : f.headers;
   c.payload_bytes = u16(f.payload_bytes());
   const u32 from = index * beat_bytes;

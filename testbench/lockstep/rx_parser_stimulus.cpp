@@ -141,7 +141,8 @@ void RxParserStimulus::lengthen(RxParserPacket& p, const Path& path, FrameShape&
   store_be<2>(network + 4, load_be<2>(network + 4) + kMore);
   store_be<2>(network + kMore + 4, load_be<2>(network + kMore + 4) + kMore);
   p.frame.insert(p.frame.begin() + shape.icrc_offset, kMore, 0xff);
-  shape.payload_bytes += kMore, shape.icrc_offset += kMore;
+  shape.payload_bytes += kMore;
+  shape.icrc_offset += kMore;
 }
 
 // Another value: near by, one bit away, small, any, or another protocol's.
@@ -266,7 +267,8 @@ void RxParserStimulus::damage_headers(RxParserPacket& p, const Path& path) {
 void RxParserStimulus::judge_crcs(RxParserPacket& p) {
   ParsedPacket parsed;
   const PacketVerdict v = parse(p.frame, p.link(), parsed);
-  p.icrc_ok = random_.chance(1, 2), p.vcrc_ok = random_.chance(1, 2);
+  p.icrc_ok = random_.chance(1, 2);
+  p.vcrc_ok = random_.chance(1, 2);
   if (v != PacketVerdict::Good && v != PacketVerdict::ReservedOpcode) return;
   p.icrc_ok = icrc_good(p.frame, parsed);
   if (is_native(parsed.framing)) p.vcrc_ok = vcrc_good(p.frame, parsed);
@@ -299,7 +301,8 @@ void RxParserStimulus::damage_end(RxParserPacket& p) {
 
 RxParserPacket RxParserStimulus::take_given(RxParserPacket p) {
   const GivenFrame& given = given_.of(p.number);
-  p.frame = given.bytes, p.what = given.source;
+  p.frame = given.bytes;
+  p.what = given.source;
   const bool native = given.link == LinkLayer::InfiniBand;
   p.stream.framing = native ? Framing::IbLocal : Framing::RoceV2Ip4;
   ParsedPacket parsed;
@@ -324,7 +327,10 @@ RxParserPacket RxParserStimulus::next() {
   AddressVector av = random_address(random_, p.stream.framing, p.stream.vlan);
   const bool largest_sum = p.stream.framing == Framing::RoceV2Ip6 &&
                            row.payload != PayloadRule::None && random_.chance(1, 150);
-  if (largest_sum) av.source_gid.bytes.fill(0xff), av.destination_gid.bytes.fill(0xff);
+  if (largest_sum) {
+    av.source_gid.bytes.fill(0xff);
+    av.destination_gid.bytes.fill(0xff);
+  }
   const Path path = make_path(av);
   u32 payload = row.payload == PayloadRule::None || random_.chance(1, 8)
                     ? 0
@@ -367,8 +373,10 @@ RxParserPacket RxParserStimulus::next() {
   if (!is_native(p.stream.framing) && random_.chance(1, 8))
     p.frame.resize(p.frame.size() + random_.below(70));
   if (kind == 4 || (kind == 0 && random_.chance(1, 4))) damage_end(p);
-  if (kind == 5 && is_native(p.stream.framing) && random_.chance(1, 4))
-    p.frame.back() ^= u8(1u << random_.below(8)), p.what += ", VCRC wrong";
+  if (kind == 5 && is_native(p.stream.framing) && random_.chance(1, 4)) {
+    p.frame.back() ^= u8(1u << random_.below(8));
+    p.what += ", VCRC wrong";
+  }
   judge_crcs(p);
   p.bytes_sent = p.frame.size();
   return p;

@@ -9,16 +9,32 @@
 
 namespace hca::testbench {
 inline void put_step(u32 qpn, const blocks::PsnRequest& r, rtl::PsnStepBeat& c) {
-  c.op = u8(r.step), c.kind = u8(r.kind), c.qpn = qpn;
-  c.psn = r.psn, c.index = r.index, c.byte_len = r.byte_len;
+  c.op = u8(r.step);
+  c.kind = u8(r.kind);
+  c.qpn = qpn;
+  c.psn = r.psn;
+  c.index = r.index;
+  c.byte_len = r.byte_len;
 }
 inline void put_step(u32 cqn, const blocks::CqRequest& r, rtl::CqStepBeat& c) {
   const proto::Cqe& e = r.cqe;
-  c.op = u8(r.step), c.cqn = cqn, c.consumer = r.consumer;
-  c.opcode = u8(e.opcode), c.status = u8(e.status), c.vendor_error = e.vendor_error;
-  c.with_immediate = e.with_immediate, c.with_invalidate = e.with_invalidate;
-  c.solicited = e.solicited, c.has_grh = e.has_grh;
-  c.qpn = e.qpn, c.wqe_index = e.wqe_index, c.byte_len = e.byte_len, c.immediate = e.immediate;
-  c.src_qp = e.src_qp, c.slid = e.slid, c.pkey_index = e.pkey_index, c.sl = e.sl;
+  c.op = u8(r.step);
+  c.cqn = cqn;
+  c.consumer = r.consumer;
+  c.opcode = u8(e.opcode);
+  c.status = u8(e.status);
+  c.vendor_error = e.vendor_error;
+  c.with_immediate = e.with_immediate;
+  c.with_invalidate = e.with_invalidate;
+  c.solicited = e.solicited;
+  c.has_grh = e.has_grh;
+  c.qpn = e.qpn;
+  c.wqe_index = e.wqe_index;
+  c.byte_len = e.byte_len;
+  c.immediate = e.immediate;
+  c.src_qp = e.src_qp;
+  c.slid = e.slid;
+  c.pkey_index = e.pkey_index;
+  c.sl = e.sl;
 }
 }  // namespace hca::testbench

@@ -95,9 +95,10 @@ class Twin : engine::ProbeSink {
     std::shared_ptr<Packet> next;
     engine::Cycle at = 0;
     [[gnu::noinline]] void tick() {
-      if (!next)
-        next = std::make_shared<Packet>(twin->stimulus_.next()),
+      if (!next) {
+        next = std::make_shared<Packet>(twin->stimulus_.next());
         at = std::max(at, now()) + next->gap;
+      }
       if (next->alone) at = std::max(at, twin->empty_from(now()));
       if (now() < at) return wake_at(at);
       if (!twin->packets_in_.can_push()) return;

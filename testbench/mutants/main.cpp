@@ -78,7 +78,8 @@ int sc_main(int argc, char** argv) try {
   app.add_option("--vary", which.vary,
                  "with --every: each for one framing, service, operation or opcode at a time");
   CLI11_PARSE(app, argc, argv);
-  which.jobs = jobs, which.milliseconds = milliseconds;
+  which.jobs = jobs;
+  which.milliseconds = milliseconds;
   if (!every.empty()) return run_every(every, which);
   if (list) return list_mutants();
   if (pairs.empty() || out.empty())

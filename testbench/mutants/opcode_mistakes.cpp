@@ -14,7 +14,8 @@ struct OpcodeMutant {
       : mutant("headers:" + std::string(right.name) + "^" +
                std::string(kExtHeaders[unsigned(e)].name)),
         row(right) {
-    row.ext = right.ext.toggled(e), row.ext_bytes = u8(row.ext.bytes());
+    row.ext = right.ext.toggled(e);
+    row.ext_bytes = u8(row.ext.bytes());
   }
 };
 const std::deque<OpcodeMutant> kOpcodeMutants = [] {

@@ -32,7 +32,8 @@ std::vector<Mutant::Reached> reached_by_all() {
 [[noreturn]] void run_share(std::span<const std::string> vectors, unsigned share, unsigned shares,
                             int to) {
   const int nothing = open("/dev/null", O_WRONLY);
-  dup2(nothing, STDOUT_FILENO), dup2(nothing, STDERR_FILENO);
+  dup2(nothing, STDOUT_FILENO);
+  dup2(nothing, STDERR_FILENO);
   Mutant::watch();
   for (std::size_t i = share; i < vectors.size(); i += shares) {
     const Vector vector = load_vector(vectors[i]);

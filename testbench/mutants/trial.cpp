@@ -48,7 +48,8 @@ std::size_t count_trials(const nlohmann::json& pair) {
 [[noreturn]] void run_child(const nlohmann::json& pair, std::size_t first, int to,
                             unsigned milliseconds) {
   const int nothing = open("/dev/null", O_WRONLY);
-  dup2(nothing, STDOUT_FILENO), dup2(nothing, STDERR_FILENO);
+  dup2(nothing, STDOUT_FILENO);
+  dup2(nothing, STDERR_FILENO);
   mutants::Mutant::choose(pair.at("mutant").get<std::string>());
   for (std::size_t trial = first; trial < count_trials(pair); ++trial) {
     const Vector vector =

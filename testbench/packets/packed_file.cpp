@@ -126,7 +126,8 @@ class XzUnpacker : public Unpacker {
   }
   ~XzUnpacker() override { library_.find<void(LzmaStream*)>("lzma_end")(&stream_); }
   void take(Bytes packed, const std::function<void(Bytes)>& out) override {
-    stream_.next_in = packed.data(), stream_.available_in = packed.size();
+    stream_.next_in = packed.data();
+    stream_.available_in = packed.size();
     run(kRun, out);
   }
   void end(const std::function<void(Bytes)>& out) override {
@@ -140,7 +141,8 @@ class XzUnpacker : public Unpacker {
   enum { kOk = 0, kStreamEnd = 1, kMemoryLimit = 6, kNoProgress = 10 };
   void run(int action, const std::function<void(Bytes)>& out) {
     for (;;) {
-      stream_.next_out = unpacked_.data(), stream_.available_out = unpacked_.size();
+      stream_.next_out = unpacked_.data();
+      stream_.available_out = unpacked_.size();
       const int result = code_(&stream_, action);
       out({unpacked_.data(), unpacked_.size() - stream_.available_out});
       over_ = result == kStreamEnd;

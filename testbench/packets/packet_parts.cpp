@@ -90,9 +90,10 @@ std::string extended_path_text(const FrameReport& r) {
   std::string between;
   for (const HeaderPlace& place : r.dissection) {
     if (place.offset >= r.dissection.packet_offset) break;
-    if (place.header->name == Layout<Ipv6>::name)
-      ip = &place, between.clear();
-    else
+    if (place.header->name == Layout<Ipv6>::name) {
+      ip = &place;
+      between.clear();
+    } else
       between += (between.empty() ? " after " : ", ") + std::string(place.header->name);
   }
   if (ip == nullptr) return "begins at its UDP header";

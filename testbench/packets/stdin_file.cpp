@@ -18,7 +18,8 @@ bool write_all(int file, const char* data, std::size_t bytes) {
     const ssize_t written = write(file, data, bytes);
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) return false;
-    data += written, bytes -= std::size_t(written);
+    data += written;
+    bytes -= std::size_t(written);
   }
   return true;
 }

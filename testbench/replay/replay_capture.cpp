@@ -80,13 +80,18 @@ ReplayFrame frame_of(const JsonAt& entry, const CapturedFrame& captured, u64 num
   if (captured.bytes_on_wire != captured.bytes.size())
     entry.refuse("the pcap cut this frame", "whole frames");
   if (entry.has("of")) entry["of"].number(0, frames - 1);
-  frame.fate = row->fate, frame.time_ns = captured.time_ns, frame.bytes = captured.bytes;
-  frame.link = captured.link, frame.number = number;
+  frame.fate = row->fate;
+  frame.time_ns = captured.time_ns;
+  frame.bytes = captured.bytes;
+  frame.link = captured.link;
+  frame.number = number;
   const bool as_on_the_wire =
       captured.begins == proto::Layer::Ethernet || captured.begins == proto::Layer::Lrh;
   if (!as_on_the_wire)
-    if (DeviceFrame opened = device_frame(captured); opened.other.empty())
-      frame.bytes = std::move(opened.bytes), frame.link = opened.link;
+    if (DeviceFrame opened = device_frame(captured); opened.other.empty()) {
+      frame.bytes = std::move(opened.bytes);
+      frame.link = opened.link;
+    }
   return frame;
 }
 

@@ -36,9 +36,11 @@ CmConnection connection_of(const Asked& asked, const JudgedPacket& packet, const
   c.frame = packet.number;
   // The PSN of a message is that with which its receiver begins.
   CmEnd &active = c.ends[0], &passive = c.ends[1];
-  active.address = asked.packet->from, active.qpn = u32(request.get("LocalQPN"));
+  active.address = asked.packet->from;
+  active.qpn = u32(request.get("LocalQPN"));
   active.first_psn = u32(reply.get("StartingPSN"));
-  passive.address = packet.from, passive.qpn = u32(reply.get("LocalQPN"));
+  passive.address = packet.from;
+  passive.qpn = u32(reply.get("LocalQPN"));
   passive.first_psn = u32(request.get("StartingPSN"));
   active.timeout = passive.timeout = u8(request.get("PrimaryLocalAckTimeout"));
   active.retry_count = passive.retry_count = u8(request.get("RetryCount"));

@@ -56,7 +56,9 @@ class Comparison {
  public:
   Comparison(const Seen& recorded, const Seen& ours, const QpHistory* qp, AllowedUses& uses)
       : uses_(uses) {
-    s_.qp = qp, s_.recorded = &recorded, s_.ours = &ours;
+    s_.qp = qp;
+    s_.recorded = &recorded;
+    s_.ours = &ours;
   }
 
   void field(const HeaderAt& recorded, const HeaderAt& ours, const FieldInfo& f) {
@@ -75,7 +77,8 @@ class Comparison {
 
   void value(std::string_view header, std::string_view name, u64 recorded, u64 ours) {
     if (recorded == ours) return;
-    s_.recorded_value = recorded, s_.our_value = ours;
+    s_.recorded_value = recorded;
+    s_.our_value = ours;
     if (!allowed(header, name))
       add(header, name, fmt::format("{:#x}", recorded), fmt::format("{:#x}", ours));
   }
@@ -142,7 +145,8 @@ std::vector<FieldDifference> compare_frames(const Seen& recorded, const Seen& ou
     const auto is_aeth = [](const HeaderAt& h) {
       return h.header == &kExtHeaders[unsigned(Ext::Aeth)];
     };
-    std::erase_if(left, is_aeth), std::erase_if(right, is_aeth);
+    std::erase_if(left, is_aeth);
+    std::erase_if(right, is_aeth);
   }
   for (std::size_t i = 0; i < std::min(left.size(), right.size()); ++i) {
     if (left[i].header->name != right[i].header->name) {

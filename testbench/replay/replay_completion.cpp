@@ -26,7 +26,8 @@ class FieldComparison {
   }
   // Whether a row says that these may differ.
   bool allows(const char* name, u64 recorded, u64 ours) {
-    s_.recorded_value = recorded, s_.our_value = ours;
+    s_.recorded_value = recorded;
+    s_.our_value = ours;
     return s_.qp && find_allowed(header_, name, s_, uses_);
   }
   std::vector<FieldDifference> found;

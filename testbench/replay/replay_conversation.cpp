@@ -199,7 +199,8 @@ void use_connection(const Capture& capture, const LearnedPair& pair, End end,
     connect["sq_psn"] = pair.first[own].value_or(c.first_psns[own]);
     connect["rq_psn"] = pair.first[peer].value_or(c.first_psns[peer]);
     if (c.path_mtu) connect["path_mtu"] = c.path_mtu;
-    connect["timeout"] = c.timeouts[own], connect["retry_cnt"] = c.retry_counts[own];
+    connect["timeout"] = c.timeouts[own];
+    connect["retry_cnt"] = c.retry_counts[own];
     connect["rnr_retry"] = c.rnr_retries[own];
   }
 }

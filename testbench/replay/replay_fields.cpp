@@ -186,12 +186,18 @@ void check_mtu(const JsonAt& value) {
 }
 // [address, length, key] each.
 void check_sges(const JsonAt& list) {
-  for (const JsonAt& sge : list.entries())
-    sge[0].number(), sge[1].number(0, bits(31)), sge[2].number(0, bits(32));
+  for (const JsonAt& sge : list.entries()) {
+    sge[0].number();
+    sge[1].number(0, bits(31));
+    sge[2].number(0, bits(32));
+  }
 }
 // [offset, bytes] each.
 void check_changes(const JsonAt& list) {
-  for (const JsonAt& change : list.entries()) change[0].number(0, kMaxRegionBytes), change[1].hex();
+  for (const JsonAt& change : list.entries()) {
+    change[0].number(0, kMaxRegionBytes);
+    change[1].hex();
+  }
 }
 
 void check(const Field& field, const JsonAt& value) {

@@ -44,7 +44,9 @@ void QpHistory::deliver(const Seen& frame) {
 void QpHistory::take_request(const Seen& frame) {
   const OpcodeRow& row = *frame.packet.opcode;
   const bool is_read = row.operation == Operation::ReadRequest;
-  request = frame, before = attempted = responder, reads_back = false;
+  request = frame;
+  before = attempted = responder;
+  reads_back = false;
   // G14.2: without answers a message may begin at any PSN.
   const bool has_other_qkey = row.service == Service::Ud && connect.has("qkey") &&
                               frame.packet.deth.qkey != connect.number("qkey");
@@ -79,13 +81,15 @@ void QpHistory::take_request(const Seen& frame) {
 }
 
 void QpHistory::take_answer(const Seen& frame) {
-  answer = frame, goes_back_again = false;
+  answer = frame;
+  goes_back_again = false;
   if (frame.packet.has(Ext::Aeth))
     take_credits(credits, frame.packet.aeth.msn, frame.packet.aeth.syndrome);
   if (frame.is_nak(NakCode::PsnSequenceError)) {
     if (!rnr_nak) goes_back_again = std::exchange(went_back, true);
   } else if (frame.is_rnr_nak()) {
-    rnr_nak = frame, passed.clear();
+    rnr_nak = frame;
+    passed.clear();
   } else if (const auto known = sent.find(frame.psn()); known != sent.end() || frame.is_ack()) {
     went_back = false, rnr_nak.reset();
   }
@@ -105,8 +109,10 @@ void QpHistory::send(const Seen& frame) {
   if (frame.is_rnr_nak()) passed.clear();
   const bool refuses = frame.is(Operation::Acknowledge) && !frame.is_ack();
   if (executed && refuses && frame.psn() == request.psn()) {
-    msn_after.erase(psn_sub(responder.epsn, 1)), responses.erase(psn_sub(responder.epsn, 1));
-    responder = before, executed = false;
+    msn_after.erase(psn_sub(responder.epsn, 1));
+    responses.erase(psn_sub(responder.epsn, 1));
+    responder = before;
+    executed = false;
   }
 }
 
@@ -146,9 +152,11 @@ std::vector<u8> build_answer(const QpHistory& qp, u32 psn, u8 syndrome, u32 msn)
   const bool ipv6 = qp.connect.number("ipv6");
   AddressVector av;
   av.framing = ipv6 ? Framing::RoceV2Ip6 : qp.capture.framing;
-  av.source_lid = us.lid, av.destination_lid = peer.lid;
+  av.source_lid = us.lid;
+  av.destination_lid = peer.lid;
   av.service_level = qp.connect.has("sl") ? u8(qp.connect.number("sl")) : 0;
-  av.source_mac = us.mac, av.destination_mac = peer.mac;
+  av.source_mac = us.mac;
+  av.destination_mac = peer.mac;
   av.source_gid = {ipv6 ? us.gid6 : us.gid4};
   av.destination_gid = {ipv6 ? peer.gid6 : peer.gid4};
   av.traffic_class = u8(qp.connect.number("traffic_class"));

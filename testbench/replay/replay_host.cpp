@@ -26,7 +26,8 @@ struct Needs {
     u32 posts = 0;
     for (const ReplayEvent& e : capture.events) {
       if (e.side != end || !e.kind.starts_with("post_")) continue;
-      ++posts, sges = std::max(sges, u32(e.at("sge").entries().size()));
+      ++posts;
+      sges = std::max(sges, u32(e.at("sge").entries().size()));
       if (e.kind == "post_send" && e.number("inline"))
         inline_bytes = std::max(inline_bytes, u32(sge_bytes(e)));
     }
@@ -71,7 +72,10 @@ ReplayHost::ReplayHost(const Capture& capture, End end, ReplayDevice& device)
   });
   const ReplaySide& us = capture.side(end);
   PortAttributes port{};
-  port.framing = u8(capture.framing), port.mtu = 4096, port.mac = us.mac, port.lid = us.lid;
+  port.framing = u8(capture.framing);
+  port.mtu = 4096;
+  port.mac = us.mac;
+  port.lid = us.lid;
   port.gids = {Gid{us.gid4}, Gid{us.gid6}};
   must_execute(verbs_.set_port(port), "port");
   async_ = verbs_.open_async_events();
@@ -149,10 +153,12 @@ void ReplayHost::create(const ReplayEvent& e) {
     throw std::runtime_error(fmt::format("the model has no {} queue pairs yet", e.text("type")));
   QpInitAttr init;
   init.service = *service;
-  init.send_cq = send_cq_, init.recv_cq = recv_cq_;
+  init.send_cq = send_cq_;
+  init.recv_cq = recv_cq_;
   const Needs needs(capture_, end_);
   init.max_send_wr = init.max_recv_wr = needs.entries;
-  init.max_send_sge = init.max_recv_sge = needs.sges, init.max_inline_data = needs.inline_bytes;
+  init.max_send_sge = init.max_recv_sge = needs.sges;
+  init.max_inline_data = needs.inline_bytes;
   const u32 qpn = u32(e.number("qpn"));
   if (capture_.shares_receives(end_, qpn)) {
     if (!srq_) srq_ = verbs_.create_srq({.max_wr = needs.entries, .max_sge = needs.sges});
@@ -167,26 +173,39 @@ void ReplayHost::connect(const ReplayEvent& e) {
   const ReplaySide& peer = capture_.side(other(end_));
   const auto& dgid = e.number("ipv6") ? peer.gid6 : peer.gid4;
   QpAttributes a{};
-  a.port = 1, a.access = access_of(e.at("qp_access"));
+  a.port = 1;
+  a.access = access_of(e.at("qp_access"));
   const auto mask = [&](QpState from, QpState to) {
     return find_transition(q.cap.service, from, to)->required;
   };
-  a.state = QpState::Init, a.mask = mask(QpState::Reset, QpState::Init);
+  a.state = QpState::Init;
+  a.mask = mask(QpState::Reset, QpState::Init);
   if (e.has("qkey")) a.qkey = u32(e.number("qkey"));
   must_execute(verbs_.modify_qp(q, a), "connect, to Init");
-  a.state = QpState::Rtr, a.mask = mask(QpState::Init, QpState::Rtr);
-  a.path_mtu = u32(e.number("path_mtu")), a.dest_qpn = u32(e.number("dest_qpn"));
-  a.rq_psn = u32(e.number("rq_psn")), a.min_rnr_timer = u8(e.number("min_rnr_timer"));
+  a.state = QpState::Rtr;
+  a.mask = mask(QpState::Init, QpState::Rtr);
+  a.path_mtu = u32(e.number("path_mtu"));
+  a.dest_qpn = u32(e.number("dest_qpn"));
+  a.rq_psn = u32(e.number("rq_psn"));
+  a.min_rnr_timer = u8(e.number("min_rnr_timer"));
   a.max_dest_rd_atomic = u8(e.number("max_dest_rd_atomic"));
-  a.dlid = peer.lid, a.sl = e.has("sl") ? u8(e.number("sl")) : 0;
-  a.dmac = peer.mac, a.dgid_high = half(dgid, 0), a.dgid_low = half(dgid, 8);
+  a.dlid = peer.lid;
+  a.sl = e.has("sl") ? u8(e.number("sl")) : 0;
+  a.dmac = peer.mac;
+  a.dgid_high = half(dgid, 0);
+  a.dgid_low = half(dgid, 8);
   a.sgid_index = e.number("ipv6") ? 1 : 0;
-  a.traffic_class = u8(e.number("traffic_class")), a.hop_limit = u8(e.number("hop_limit"));
-  a.flow_label = u32(e.number("flow_label")), a.udp_source_port = kSourcePort;
+  a.traffic_class = u8(e.number("traffic_class"));
+  a.hop_limit = u8(e.number("hop_limit"));
+  a.flow_label = u32(e.number("flow_label"));
+  a.udp_source_port = kSourcePort;
   must_execute(verbs_.modify_qp(q, a), "connect, to RTR");
-  a.state = QpState::Rts, a.mask = mask(QpState::Rtr, QpState::Rts);
-  a.timeout = u8(e.number("timeout")), a.retry_count = u8(e.number("retry_cnt"));
-  a.rnr_retry = u8(e.number("rnr_retry")), a.sq_psn = u32(e.number("sq_psn"));
+  a.state = QpState::Rts;
+  a.mask = mask(QpState::Rtr, QpState::Rts);
+  a.timeout = u8(e.number("timeout"));
+  a.retry_count = u8(e.number("retry_cnt"));
+  a.rnr_retry = u8(e.number("rnr_retry"));
+  a.sq_psn = u32(e.number("sq_psn"));
   a.max_rd_atomic = u8(e.number("max_rd_atomic"));
   must_execute(verbs_.modify_qp(q, a), "connect, to RTS");
   if (q.cap.service == Service::Ud)
@@ -208,15 +227,22 @@ void ReplayHost::connect(const ReplayEvent& e) {
 void ReplayHost::post_send(const ReplayEvent& e) {
   const std::vector<SgeList> sges = sges_of(e);
   SendWr wr;
-  wr.wr_id = e.number("wr_id"), wr.sg_list = sges, wr.opcode = operation_of(e.text("op"));
+  wr.wr_id = e.number("wr_id");
+  wr.sg_list = sges;
+  wr.opcode = operation_of(e.text("op"));
   const auto flag = [&](const char* name, SendFlags bit) { return e.number(name) ? bit : 0u; };
   wr.send_flags = flag("signaled", kSignaled) | flag("solicited", kSolicited) |
                   flag("fence", kFence) | flag("inline", kInline);
   if (e.has("imm")) wr.imm_data = u32(e.number("imm"));
   if (e.has("invalidate_rkey")) wr.imm_data = u32(e.number("invalidate_rkey"));
-  if (e.has("compare_add")) wr.compare_add = e.number("compare_add"), wr.swap = e.number("swap");
-  if (e.has("remote_addr"))
-    wr.remote_addr = e.number("remote_addr"), wr.rkey = u32(e.number("rkey"));
+  if (e.has("compare_add")) {
+    wr.compare_add = e.number("compare_add");
+    wr.swap = e.number("swap");
+  }
+  if (e.has("remote_addr")) {
+    wr.remote_addr = e.number("remote_addr");
+    wr.rkey = u32(e.number("rkey"));
+  }
   if (e.has("bind_addr")) {
     wr.rkey = u32(e.number("mw_rkey_new"));
     wr.memory = {e.number("bind_addr"), e.number("bind_len"), u32(e.number("mr_lkey")),
@@ -225,7 +251,8 @@ void ReplayHost::post_send(const ReplayEvent& e) {
   if (e.has("remote_qpn")) {
     wr.ah = handles_.at(u32(e.number("qpn")));
     if (e.has("traffic_class")) wr.ah.traffic_class = u8(e.number("traffic_class"));
-    wr.ah.dest_qpn = u32(e.number("remote_qpn")), wr.ah.qkey = u32(e.number("remote_qkey"));
+    wr.ah.dest_qpn = u32(e.number("remote_qpn"));
+    wr.ah.qkey = u32(e.number("remote_qkey"));
   }
   must_succeed(verbs_.post_send(qp(u32(e.number("qpn"))), wr), "post_send");
 }

@@ -75,7 +75,8 @@ class Answers {
     v_.freedom(syndrome_value(syndrome) == kCreditsUnused ? "ACK without credits"
                                                           : "ACK with credits");
     if (syndrome_value(syndrome) == kCreditsUnused) {
-      limit_.reset(), unlimited_ = true;
+      limit_.reset();
+      unlimited_ = true;
       return;
     }
     if (unlimited_) return;
@@ -162,7 +163,8 @@ class Answers {
       if (asked) v_.freedom("ACK merged into a later one", asked);
       if (at && !at->packet->p.bth.ack_req) v_.freedom("ACK that no request requires");
     }
-    acked_ = std::max(acked_, psn), rnr_.reset();
+    acked_ = std::max(acked_, psn);
+    rnr_.reset();
     take_credits(p.p.aeth.syndrome, psn);
   }
   // READs and ATOMICs before `psn` have their responses, for answers keep their order.
@@ -191,7 +193,8 @@ class Answers {
       v_.lost("requests lost after the recording point: a sequence NAK requests them");
     }
     if (psn > acked_ + 1) answered_before(p, psn);
-    nak_ = psn, acked_ = std::max(acked_, psn - 1);
+    nak_ = psn;
+    acked_ = std::max(acked_, psn - 1);
   }
   void rnr_nak(const JudgedPacket& p, LongPsn psn) {
     const KnownRequest* at = r_.at(psn);
@@ -205,7 +208,8 @@ class Answers {
   }
   void fatal_nak(const JudgedPacket& p, LongPsn psn) {
     if (psn > acked_ + 1) answered_before(p, psn);
-    acked_ = std::max(acked_, psn - 1), fatal_ = psn;
+    acked_ = std::max(acked_, psn - 1);
+    fatal_ = psn;
   }
 
   // ---- Responses of READs and ATOMICs
@@ -230,8 +234,12 @@ class Answers {
       answered_before(p, psn);
     }
     is_read ? judge_read(p, psn) : judge_atomic(p, psn);
-    acked_ = std::max(acked_, psn), rnr_.reset();
-    if (p.p.has(Ext::Aeth)) judge_msn(p, psn, psn), take_credits(p.p.aeth.syndrome, at->last());
+    acked_ = std::max(acked_, psn);
+    rnr_.reset();
+    if (p.p.has(Ext::Aeth)) {
+      judge_msn(p, psn, psn);
+      take_credits(p.p.aeth.syndrome, at->last());
+    }
   }
   // One of the requests for it, the newest first, has it at this place and of this length.
   void judge_read(const JudgedPacket& p, LongPsn psn) {

@@ -15,7 +15,9 @@ NetworkAddress network_address_of(const Gid& gid) {
 }
 NetworkAddress network_address_of(u16 lid) {
   NetworkAddress s;
-  s.address[14] = u8(lid >> 8), s.address[15] = u8(lid), s.is_lid = true;
+  s.address[14] = u8(lid >> 8);
+  s.address[15] = u8(lid);
+  s.is_lid = true;
   return s;
 }
 
@@ -40,7 +42,7 @@ bool is_of_others(std::span<const u8> frame, LinkLayer link, PacketVerdict verdi
 // A frame that the recorder cut is judged as far as it goes: zeros replace the rest.
 PacketVerdict parse_cut(JudgedPacket& out, u32 bytes_on_wire) {
   const std::size_t recorded = out.bytes.size();
-  out.cut = bytes_on_wire > recorded,
+  out.cut = bytes_on_wire > recorded;
   out.bytes.resize(std::max<std::size_t>(recorded, bytes_on_wire));
   const PacketVerdict verdict = parse(out.bytes, out.link, out.p);
   if (!out.cut) return verdict;

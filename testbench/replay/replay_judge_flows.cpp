@@ -49,7 +49,10 @@ u32 mtu_of(const std::vector<const JudgedPacket*>& packets) {
         fits += psn_add(before->psn(), psns_taken(*before, mtu)) == p->psn();
       before = p->is(Operation::ReadRequest) ? p : nullptr;
     }
-    if (fits > best_fits) best = mtu, best_fits = fits;
+    if (fits > best_fits) {
+      best = mtu;
+      best_fits = fits;
+    }
   }
   return best;
 }
@@ -84,7 +87,8 @@ class Mates {
   }
   void join(std::size_t a, std::size_t b) {
     if (a == b || flows_[a].mate || flows_[b].mate) return;
-    flows_[a].mate = b, flows_[b].mate = a;
+    flows_[a].mate = b;
+    flows_[b].mate = a;
   }
   // The one flow without a mate that faces this one.
   std::optional<std::size_t> alone(std::size_t of) const {
@@ -147,8 +151,10 @@ class Connections {
     for (std::size_t i = 0; i < flows.size(); ++i)
       for (std::size_t j = i + 1; j < flows.size(); ++j)
         if (flows[i].cm && flows[j].cm && flows[i].cm->frame == flows[j].cm->frame &&
-            flows[i].from == flows[j].to && flows[i].service == flows[j].service)
-          flows[i].mate = j, flows[j].mate = i;
+            flows[i].from == flows[j].to && flows[i].service == flows[j].service) {
+          flows[i].mate = j;
+          flows[j].mate = i;
+        }
   }
 
  private:

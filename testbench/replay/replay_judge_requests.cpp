@@ -129,7 +129,11 @@ void Requests::judge_order() {
     const OpcodeRow& row = r.packet->row();
     const Position at = row.position;
     const bool gap = before && before->last() + 1 != first;
-    if (gap) ++segment, before = nullptr, whole = false;
+    if (gap) {
+      ++segment;
+      before = nullptr;
+      whole = false;
+    }
     r.segment = segment;
     judge_length(r);
     const bool continues = !begins_message(at);
@@ -140,8 +144,11 @@ void Requests::judge_order() {
         verdicts_.broken(ConversationRule::Sequence, r.packet->number,
                          fmt::format("{} after {}", row.name, last.name));
     }
-    if (!continues)
-      whole = true, bytes = 0, asked = r.packet->p.has(Ext::Reth) ? r.packet->p.reth.dma_len : 0;
+    if (!continues) {
+      whole = true;
+      bytes = 0;
+      asked = r.packet->p.has(Ext::Reth) ? r.packet->p.reth.dma_len : 0;
+    }
     bytes += r.packet->p.payload_bytes;
     if (whole && row.operation == Operation::Write && ends_message(at) && bytes != asked)
       verdicts_.broken(ConversationRule::WriteLength, r.packet->number,

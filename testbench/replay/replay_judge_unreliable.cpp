@@ -24,7 +24,11 @@ class Numbers {
   // `jumped`: whether packets before it are missing.
   bool take(const JudgedPacket& p, bool& jumped) {
     jumped = false;
-    if (!next_) return next_ = psn_add(p.psn(), 1), seen_[p.psn()] = &p, true;
+    if (!next_) {
+      next_ = psn_add(p.psn(), 1);
+      seen_[p.psn()] = &p;
+      return true;
+    }
     const s32 ahead = psn_distance(*next_, p.psn());
     if (ahead < 0) {
       const auto known = seen_.find(p.psn());
@@ -45,7 +49,8 @@ class Numbers {
             fmt::format("{} missing packets: nothing shows where they were lost", service_),
             u64(ahead));
     }
-    next_ = psn_add(p.psn(), 1), seen_[p.psn()] = &p;
+    next_ = psn_add(p.psn(), 1);
+    seen_[p.psn()] = &p;
     return true;
   }
 
@@ -81,7 +86,10 @@ void judge_unreliable(const Flow& flow, Verdicts& verdicts) {
       verdicts.broken(ConversationRule::Sequence, p->number, p->text());
     if (before && !starts && before->row().operation != row.operation)
       verdicts.broken(ConversationRule::Sequence, p->number, p->text());
-    if (starts) bytes = 0, asked = p->p.has(Ext::Reth) ? p->p.reth.dma_len : 0;
+    if (starts) {
+      bytes = 0;
+      asked = p->p.has(Ext::Reth) ? p->p.reth.dma_len : 0;
+    }
     bytes += length;
     const bool whole = before || starts;
     if (whole && row.operation == Operation::Write && ends_message(row.position) && bytes != asked)

@@ -27,7 +27,8 @@ std::string why_not(const std::vector<const JudgedPacket*>& packets) {
   for (const JudgedPacket* p : packets) {
     if (p->cut) return "the recorder cut its frames";
     if (p->from == p->to) return "both ends have one address";
-    framings.insert(p->p.framing), both |= p->from != packets.front()->from;
+    framings.insert(p->p.framing);
+    both |= p->from != packets.front()->from;
   }
   if (framings.size() > 1) return "it changes its framing";
   return both ? "" : "one end sends nothing: its state is unknown";
@@ -38,8 +39,11 @@ LearnedConnection connection_of(const CmConnection& c, const NetworkAddress& end
   out.path_mtu = c.path_mtu;
   for (const CmEnd& end : c.ends) {
     const auto i = unsigned(end.address == end_a ? End::A : End::B);
-    out.qpns[i] = end.qpn, out.first_psns[i] = end.first_psn, out.timeouts[i] = end.timeout;
-    out.retry_counts[i] = end.retry_count, out.rnr_retries[i] = end.rnr_retry;
+    out.qpns[i] = end.qpn;
+    out.first_psns[i] = end.first_psn;
+    out.timeouts[i] = end.timeout;
+    out.retry_counts[i] = end.retry_count;
+    out.rnr_retries[i] = end.rnr_retry;
   }
   return out;
 }
@@ -80,7 +84,8 @@ Capture capture_of(const std::string& name, const Pair& pair) {
   Capture capture;
   for (const CmConnection& c : connections)
     capture.connections.push_back(connection_of(c, ends.first));
-  capture.name = name, capture.learned = true;
+  capture.name = name;
+  capture.learned = true;
   capture.link = packets.front()->link;
   for (const JudgedPacket* p : packets)
     capture.frames.push_back({p->time, p->from == ends.first ? End::A : End::B, Fate::Forwarded,

@@ -38,8 +38,11 @@ void connect_datagrams(Capture& capture) {
           "max_dest_rd_atomic", "ipv6", "traffic_class", "flow_label"})
       if (!e.has(name)) e.values[name] = 0;
     if (!e.has("ipv6")) e.values["ipv6"] = int(sends_ipv6(capture, e.side));
-    e.kind = "connect", e.values["dest_qpn"] = peer, e.values["path_mtu"] = 4096;
-    e.values["qp_access"] = "", e.values["hop_limit"] = 64;
+    e.kind = "connect";
+    e.values["dest_qpn"] = peer;
+    e.values["path_mtu"] = 4096;
+    e.values["qp_access"] = "";
+    e.values["hop_limit"] = 64;
   }
 }
 

@@ -104,7 +104,8 @@ std::size_t split(std::vector<Flow>& flows, std::size_t at, std::size_t number) 
   const auto from = std::ranges::lower_bound(packets, number, {}, &JudgedPacket::number);
   later.packets.assign(from, packets.end());
   packets.erase(from, packets.end());
-  ++later.incarnation, later.cm.reset();
+  ++later.incarnation;
+  later.cm.reset();
   flows.push_back(std::move(later));
   return flows.size() - 1;
 }

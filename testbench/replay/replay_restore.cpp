@@ -52,7 +52,9 @@ class Restorer {
         ++copy;
       if (copy == seen_.size()) return;  // nobody knows what it was
       ReplayFrame lost = capture_.frames[copy];
-      lost.time_ns = capture_.frames[i].time_ns, lost.fate = Fate::Dropped, lost.number = 0;
+      lost.time_ns = capture_.frames[i].time_ns;
+      lost.fate = Fate::Dropped;
+      lost.number = 0;
       all.push_back(std::move(lost));
       ++capture_.restored;
       due = behind(copy);

@@ -21,7 +21,9 @@ class TimerWatch {
   // The model's timer after the frame that was recorded at `recorded`.
   void see(std::optional<u64> due, u64 model_now, Time recorded) {
     if (due == due_) return;
-    due_ = due, started_ = recorded, span_ = due ? Time(*due) - Time(model_now) : 0;
+    due_ = due;
+    started_ = recorded;
+    span_ = due ? Time(*due) - Time(model_now) : 0;
   }
   std::optional<u64> due() const { return due_; }
   Time span() const { return span_; }

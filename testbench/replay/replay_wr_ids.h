@@ -23,8 +23,10 @@ class WrIdCursor {
     for (std::size_t i = from; i < events_.size(); ++i)
       if (const ReplayEvent& e = events_[i];
           e.kind == kind && e.side == side && (kind != "wc" || e.text("queue") == queue) &&
-          (shared || e.number("qpn") == qpn) && e.number("wr_id") == wr_id)
-        return from = i + 1, &e;
+          (shared || e.number("qpn") == qpn) && e.number("wr_id") == wr_id) {
+        from = i + 1;
+        return &e;
+      }
     return nullptr;
   }
 

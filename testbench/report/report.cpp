@@ -51,7 +51,10 @@ std::string table_of(const RunResult& result, const Scenario& scenario, Operatio
                                  "Gb/s", "Mmsg/s", "samples", "p50 us", "p99 us", "p99.9 us");
   bool any = false;
   for (const SizeResult& r : result.sizes)
-    if (r.operation == operation && r.ends == ends) text += row_of(r), any = true;
+    if (r.operation == operation && r.ends == ends) {
+      text += row_of(r);
+      any = true;
+    }
   return any ? text + "\n" : "";
 }
 

@@ -23,8 +23,10 @@ nlohmann::json json_of(const engine::Histogram& latency) {
 
 // With more nodes than a pair: names the ends.
 nlohmann::json with_ends(nlohmann::json row, const Scenario& scenario, const Ends& ends) {
-  if (scenario.nodes.size() > 2)
-    row["client"] = ends[kClient].node, row["server"] = ends[kServer].node;
+  if (scenario.nodes.size() > 2) {
+    row["client"] = ends[kClient].node;
+    row["server"] = ends[kServer].node;
+  }
   return row;
 }
 
@@ -81,7 +83,8 @@ nlohmann::json knobs_json(Scenario scenario) {
 nlohmann::json plain_lists(Scenario scenario) {
   for (WorkloadConfig& w : scenario.workload) {
     const std::size_t sizes = w.sizes.size();
-    w = {}, w.sizes.resize(sizes);
+    w = {};
+    w.sizes.resize(sizes);
   }
   std::ranges::fill(scenario.faults, FaultConfig{});
   std::ranges::fill(scenario.vl_arbitration, decltype(scenario.vl_arbitration)::value_type{});
@@ -92,7 +95,8 @@ nlohmann::json plain_lists(Scenario scenario) {
 // has which is run without one.
 nlohmann::json changed_knobs(const Scenario& scenario) {
   Scenario defaults = default_scenario();
-  defaults.nodes.resize(scenario.nodes.size()), defaults.cables.resize(scenario.cables.size());
+  defaults.nodes.resize(scenario.nodes.size());
+  defaults.cables.resize(scenario.cables.size());
   const nlohmann::json entries = plain_lists(scenario), own = knobs_json(defaults);
   std::map<std::string, std::string> plain;
   const KnobTable table = knobs_of(defaults);

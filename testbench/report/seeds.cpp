@@ -86,7 +86,8 @@ SeedsResult run_seeds(const Scenario& scenario, u64 runs, const SeedHooks& hooks
         "--seeds: {} seeds from run.seed {} on end beyond the last one; allowed: up to {}", runs,
         scenario.run.seed, most));
   SeedsResult all;
-  all.seed = scenario.run.seed, all.runs = runs;
+  all.seed = scenario.run.seed;
+  all.runs = runs;
   std::vector<std::vector<Figure>> figures;
   for (u64 i = 0; i < runs; ++i) {
     Scenario one = scenario;

@@ -151,7 +151,8 @@ std::string times_compared(const json& a, const json& b) {
                     times.at("count").get<double>();
     }
   };
-  add(left, &Step::a), add(right, &Step::b);
+  add(left, &Step::a);
+  add(right, &Step::b);
   const Step whole{"", left.at("whole").at("mean_ns").get<double>(),
                    right.at("whole").at("mean_ns").get<double>()};
   std::ranges::stable_sort(steps, std::ranges::greater{}, &Step::size);

@@ -116,7 +116,9 @@ void Runner::run_breakdown(const WorkloadConfig& workload, u32 bytes) {
   if (!result_.failures.empty()) return;
   what_ = fmt::format("{} breakdown, {} B", name_of(workload.operation), bytes);
   WorkloadConfig one = workload;
-  one.messages = 1, one.threads = 1, one.rate = one.message_rate = 0;
+  one.messages = 1;
+  one.threads = 1;
+  one.rate = one.message_rate = 0;
   const Traffic traffic =
       traffic_of(one, 1, bytes, scenario_.run.seed, scenario_.connection.service());
   const BundleKey bundle = bundle_of(workload, 0);
@@ -145,7 +147,8 @@ void Runner::run_group(const std::vector<Member>& group) {
   for_each_size(first, [&](u32 size) {
     if (!result_.failures.empty()) return;
     std::vector<Traffic> traffic;
-    weight_now_ = 0, messages_now_ = 0;
+    weight_now_ = 0;
+    messages_now_ = 0;
     for (const Member& member : group) {
       const WorkloadConfig& w = scenario_.workload[member.entry];
       const u32 bytes = alone ? size : u32(w.to);
@@ -180,7 +183,10 @@ void Runner::run_latency(const WorkloadConfig& workload, const Traffic& traffic)
     StreamReceiver server(testbed_.end(kServer, bundle), traffic);
     StreamSender client(testbed_.end(kClient, bundle), traffic);
     good = simulate(programs_of(bundle, client, server), [&] { return client.completed(); });
-    if (good && client.uses_atomics()) wait_for_writes(), client.check_end();
+    if (good && client.uses_atomics()) {
+      wait_for_writes();
+      client.check_end();
+    }
     keep({&client.checker, &server.checker});
     add_posts(client.posts(), 1);
   } else {

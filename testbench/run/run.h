@@ -102,7 +102,10 @@ class Runner {
   struct Stream;
   // A part of the run while it lasts.
   struct PhaseGuard {
-    explicit PhaseGuard(Runner& r) : runner(r) { r.testbed_.meet(), tell(true); }
+    explicit PhaseGuard(Runner& r) : runner(r) {
+      r.testbed_.meet();
+      tell(true);
+    }
     ~PhaseGuard() { tell(false); }
     PhaseGuard(const PhaseGuard&) = delete;
     void tell(bool begins) const {

@@ -2,7 +2,6 @@
 #include "testbench/run/run_recorder.h"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 
@@ -26,8 +25,16 @@ RunRecorder::RunRecorder(Testbed& testbed)
   for (unsigned i = 0; i < nodes; ++i) add_core(i);
   for (unsigned wire = 0; wire < testbed.wires(); ++wire) add_wire(wire);
   for (unsigned i = 0; i < nodes; ++i) add_pcie(i);
-  for (unsigned i = 0; i < nodes; ++i) add_levels(i), add_engines(i), add_paces(i);
-  for (unsigned i = 0; i < nodes; ++i) add_counted(i), add_registers(i), add_stalls(i);
+  for (unsigned i = 0; i < nodes; ++i) {
+    add_levels(i);
+    add_engines(i);
+    add_paces(i);
+  }
+  for (unsigned i = 0; i < nodes; ++i) {
+    add_counted(i);
+    add_registers(i);
+    add_stalls(i);
+  }
 }
 
 RunRecorder::~RunRecorder() {
@@ -59,7 +66,8 @@ void RunRecorder::add_core(unsigned i) {
   Core& core = cores_[i];
   const std::string chip = fmt::format("hca{}", i);
   const u32 cores = testbed_.cores();
-  core.recorder = this, core.chip = i;
+  core.recorder = this;
+  core.chip = i;
   core.bytes =
       series_.add_column({"throughput", "posted by host " + std::to_string(i), "Gb/s", 1e3});
   core.messages =
@@ -97,8 +105,10 @@ void RunRecorder::Core::completed(Cycle at, u32 qpn, u64 sent, Cycle) {
   RunRecorder& r = *recorder;
   if (!r.recording_) return;
   const u64 ps = at * r.testbed_.node(chip).hca.period().value();
-  r.series_.add(bytes, ps, ps, double(sent) * 8), r.series_.add(messages, ps, ps, 1);
-  r.phases_.back().messages += 1, r.phases_.back().bytes += sent;
+  r.series_.add(bytes, ps, ps, double(sent) * 8);
+  r.series_.add(messages, ps, ps, 1);
+  r.phases_.back().messages += 1;
+  r.phases_.back().bytes += sent;
   r.last_completion_ = std::max(r.last_completion_, ps);
   std::vector<bool>& qps = r.chips_[chip].qps;
   if (qpn >= qps.size()) qps.resize(qpn + 1);
@@ -179,7 +189,8 @@ void RunRecorder::add_pcie(unsigned i) {
 
 void RunRecorder::add_levels(unsigned i) {
   Chip& chip = chips_[i];
-  chip.recorder = this, chip.domain = &testbed_.node(i).hca.domain();
+  chip.recorder = this;
+  chip.domain = &testbed_.node(i).hca.domain();
   chip.period = testbed_.node(i).hca.period().value();
   std::vector<std::string>& names = chip.names;
   for (const engine::Watched& watched : chip.domain->watched()) {
@@ -200,7 +211,8 @@ void RunRecorder::add_levels(unsigned i) {
                                                 "entries and misses of the cache")
                                  : kNoResource);
   }
-  chip.levels.resize(chip.level_columns.size()), chip.work.resize(names.size());
+  chip.levels.resize(chip.level_columns.size());
+  chip.work.resize(names.size());
   chip.waited.resize(names.size());
   chip.domain->observe(&chip, nullptr, [](void* who, Cycle at) {
     Chip& c = *static_cast<Chip*>(who);
@@ -320,7 +332,8 @@ void RunRecorder::phase(const std::string& what, bool begins) {
     for (Chip& chip : chips_) std::fill(chip.waited.begin(), chip.waited.end(), 0);
     recording_since_ = kernel_picoseconds();
     phases_.push_back({what, recording_since_, 0});
-    first_post_ = false, last_completion_ = 0;
+    first_post_ = false;
+    last_completion_ = 0;
     begin_stalls();
     return;
   }
@@ -330,7 +343,10 @@ void RunRecorder::phase(const std::string& what, bool begins) {
   for (const Resource& r : resources_)
     p.uses.push_back({r.name, r.kind, std::min(1.0, r.busy / time / r.of), r.knob});
   for (const Core& core : cores_) p.uses[core.work].knob = knobs_of_core(core.chip);
-  end_stalls(p), end_depth(p), end_atomics(p), end_losses(p);
+  end_stalls(p);
+  end_depth(p);
+  end_atomics(p);
+  end_losses(p);
   p.limits = limits_of(may_limit(p));
   for (unsigned i = 0; i < chips_.size(); ++i)
     for (std::size_t b = 0; b < chips_[i].names.size(); ++b)
@@ -339,53 +355,5 @@ void RunRecorder::phase(const std::string& what, bool begins) {
   for (std::vector<Use>* uses : {&p.uses, &p.blocks})
     std::stable_sort(uses->begin(), uses->end(),
                      [](const Use& a, const Use& b) { return a.share > b.share; });
-}
-
-nlohmann::json RunRecorder::json() const {
-  using nlohmann::json;
-  json columns = json::array(), phases = json::array();
-  for (std::size_t c = 0; c < series_.columns().size(); ++c) {
-    const TimeSeries::Column& column = series_.columns()[c];
-    if (column.amounts.empty()) continue;
-    json values = json::array();
-    for (const double value : series_.values(c))
-      values.push_back(json::parse(fmt::format("{:.5g}", value)));
-    columns.push_back({{"group", column.group},
-                       {"name", column.name},
-                       {"unit", column.unit},
-                       {"values", std::move(values)}});
-  }
-  const std::size_t messages = kMostMessages / std::max<std::size_t>(phases_.size(), 1);
-  for (const Phase& p : phases_) {
-    json uses = json::array(), blocks = json::array();
-    for (const Use& use : p.uses)
-      uses.push_back({{"resource", use.name}, {"kind", use.kind}, {"share", use.share}});
-    for (const Use& use : p.blocks) blocks.push_back({{"block", use.name}, {"share", use.share}});
-    json limits = json::array(), stalls = json::array();
-    for (const Use& use : p.limits)
-      limits.push_back({{"resource", use.name},
-                        {"share", use.share},
-                        {"said", limit_kind(use.kind).said},
-                        {"knob", use.knob}});
-    for (const Stalled& s : p.stalls)
-      stalls.push_back(
-          {{"block", s.block}, {"cause", s.cause}, {"cycles", s.cycles}, {"share", s.share}});
-    phases.push_back({{"what", p.what},
-                      {"from_ps", p.from},
-                      {"to_ps", p.to},
-                      {"messages", p.messages},
-                      {"bytes", p.bytes},
-                      {"resources", uses},
-                      {"blocks", blocks},
-                      {"times", p.times.json(std::max<std::size_t>(messages, 8))},
-                      {"stalls", stalls},
-                      {"limits", limits},
-                      {"bottleneck", p.limits.empty() ? json() : json(p.limits[0].name)}});
-  }
-  return {{"width_ps", series_.width()},
-          {"rows", series_.rows()},
-          {"series", columns},
-          {"phases", phases},
-          {"ladders", ladder_.json()}};
 }
 }  // namespace hca::testbench

@@ -97,7 +97,10 @@ void RunRecorder::add_stalls(unsigned i) {
   testbed_.node(i).pcie().waits = [&chip](tlm_::PciePart part, Cycle from, Cycle to) {
     Cycle& until = chip.pcie_until[std::size_t(part)];
     from = std::max(from, until);
-    if (to > from) chip.pcie_waits[std::size_t(part)] += to - from, until = to;
+    if (to > from) {
+      chip.pcie_waits[std::size_t(part)] += to - from;
+      until = to;
+    }
   };
 }
 
@@ -122,12 +125,15 @@ u64 RunRecorder::Chip::dropped_for_room() const {
 void RunRecorder::begin_stalls() {
   for (Stall& s : stalls_) s.begun = s.seen = *s.cycles;
   for (Chip& chip : chips_) {
-    chip.qps.clear(), chip.begun = *chip.requester;
+    chip.qps.clear();
+    chip.begun = *chip.requester;
     chip.no_room_begun = chip.dropped_for_room();
   }
-  for (Core& core : cores_)
-    core.programs.clear(), core.open_loops.clear(),
-        core.costs = testbed_.node(core.chip).cpu.costs();
+  for (Core& core : cores_) {
+    core.programs.clear();
+    core.open_loops.clear();
+    core.costs = testbed_.node(core.chip).cpu.costs();
+  }
 }
 
 // What the cores of a host worked at most, and what took half as long or more.

@@ -94,9 +94,13 @@ void Runner::run_streams(const std::vector<Member>& members, const std::vector<T
                                    [](const auto& s) { return s->sender.uses_atomics(); });
   if (good && atomics) wait_for_writes();
   for (const auto& s : streams) {
-    if (good) s->sender.check_end(), s->receiver.check_end();
+    if (good) {
+      s->sender.check_end();
+      s->receiver.check_end();
+    }
     keep({&s->sender.checker, &s->receiver.checker});
-    result_.lost += s->receiver.lost(), result_.duplicates += s->receiver.duplicates();
+    result_.lost += s->receiver.lost();
+    result_.duplicates += s->receiver.duplicates();
   }
   if (!good) return;
   for (const auto& s : streams) {
@@ -137,15 +141,18 @@ void Runner::keep_stream(const std::vector<const Stream*>& threads) {
     return;
   }
   StreamResult result;
-  result.entry = s.member.entry, result.backward = s.backward;
-  result.ends = w.ends(), result.qps = s.traffic.qps * u32(threads.size());
+  result.entry = s.member.entry;
+  result.backward = s.backward;
+  result.ends = w.ends();
+  result.qps = s.traffic.qps * u32(threads.size());
   result.what = words_of(s.traffic);
   result.picoseconds = picoseconds;
   result.planned_bits_per_second = s.traffic.bits_per_second;
   result.planned_messages_per_second = s.traffic.messages_per_second;
   for (const Stream* t : threads) {
     const StreamSender& sender = t->sender;
-    result.messages += sender.completed(), result.bytes += sender.bytes_completed();
+    result.messages += sender.completed();
+    result.bytes += sender.bytes_completed();
     result.lost_on_the_way += t->receiver.lost();
     result.duplicates += t->receiver.duplicates();
     result.dropped += sender.dropped();

@@ -24,9 +24,13 @@ std::string words_of_failure(const RunResult& result) {
 FaultConfig config_of(const WireFault& fault, const Scenario& scenario) {
   const tlm_::FaultRecord& r = fault.record;
   FaultConfig config;
-  config.action = r.action, config.from = fault.sender.node, config.delay = r.delay;
+  config.action = r.action;
+  config.from = fault.sender.node;
+  config.delay = r.delay;
   config.port = scenario.ports() > 1 ? fault.sender.port + 1 : 0;
-  config.qpn = r.qpn, config.psn = r.psn, config.occurrence = r.occurrence;
+  config.qpn = r.qpn;
+  config.psn = r.psn;
+  config.occurrence = r.occurrence;
   return config;
 }
 
@@ -63,7 +67,9 @@ class Shrinker {
     const std::optional<RunResult> result = run(scenario);
     const bool same = result && words_of_failure(*result) == words_;
     if (same) {
-      best_.scenario = scenario, best_.result = *result, best_.repeats = true;
+      best_.scenario = scenario;
+      best_.result = *result;
+      best_.repeats = true;
       hooks_.better(best_);
     }
     hooks_.after_run(best_);
@@ -150,7 +156,9 @@ YAML::Node yaml_of(const Scenario& scenario) {
     entry["action"] = std::string(tlm_::kFaultNames[unsigned(f.action)]);
     entry["from"] = f.from;
     if (f.port) entry["port"] = f.port;
-    entry["qpn"] = f.qpn, entry["psn"] = f.psn, entry["occurrence"] = f.occurrence;
+    entry["qpn"] = f.qpn;
+    entry["psn"] = f.psn;
+    entry["occurrence"] = f.occurrence;
     if (f.delay) entry["delay"] = fmt::format("{} ps", f.delay);
     list.push_back(entry);
   }

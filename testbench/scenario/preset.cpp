@@ -46,8 +46,10 @@ void take_preset(std::vector<Setting>& settings, const std::string& file,
   std::vector<Setting> all;
   for (const Setting& s : *given)
     if (std::none_of(settings.begin(), settings.end(),
-                     [&](const Setting& own) { return own.path == s.path; }))
-      all.push_back(s), all.back().of_preset = true;
+                     [&](const Setting& own) { return own.path == s.path; })) {
+      all.push_back(s);
+      all.back().of_preset = true;
+    }
   all.insert(all.end(), settings.begin(), settings.end());
   settings = std::move(all);
 }

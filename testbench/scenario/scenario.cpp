@@ -40,7 +40,8 @@ bool covers(std::string_view path, std::string_view one) {
     if ((end == path.npos) != (end_of_one == one.npos) || (group != other && !numbered))
       return false;
     if (end == path.npos) return true;
-    path.remove_prefix(end + 1), one.remove_prefix(end_of_one + 1);
+    path.remove_prefix(end + 1);
+    one.remove_prefix(end_of_one + 1);
   }
 }
 bool is_of_both_ports(std::string_view path) {
@@ -160,7 +161,8 @@ Scenario default_scenario() {
     for (const Operation operation : {Operation::Write, Operation::Send, Operation::Read,
                                       Operation::CompareSwap, Operation::FetchAdd}) {
       WorkloadConfig w;
-      w.operation = operation, w.test = test;
+      w.operation = operation;
+      w.test = test;
       if (const u32 exact = row_of(operation).work().exact_bytes) w.from = w.to = exact;
       if (test == Test::Latency && !row_of(operation).fetches()) w.inline_below = 220;
       scenario.workload.push_back(w);

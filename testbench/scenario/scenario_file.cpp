@@ -108,7 +108,10 @@ class Documents : public YAML::EventHandler {
   std::vector<YAML::Mark> roots;
 
  private:
-  void OnDocumentStart(const YAML::Mark& mark) override { roots.push_back(mark), begins_ = true; }
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    roots.push_back(mark);
+    begins_ = true;
+  }
   void OnDocumentEnd() override {}
   void OnNull(const YAML::Mark& mark, YAML::anchor_t) override { see(mark); }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override { see(mark); }

@@ -78,9 +78,11 @@ class Loader {
     const std::string path = fmt::format("{}[{}]", key.list, key.index);
     KnobTable entry;
     if constexpr (std::is_same_v<Config, WorkloadConfig>) {
-      lines_.resize(list.size()), given_.resize(list.size());
+      lines_.resize(list.size());
+      given_.resize(list.size());
       const std::string name(key.key.substr(key.key.starts_with('.')));
-      lines_[key.index].emplace(name, line_of(s)), given_[key.index].insert(name);
+      lines_[key.index].emplace(name, line_of(s));
+      given_[key.index].insert(name);
       if (key.key == ".mix" || key.key == ".sizes")
         return complain(s, fmt::format("{}: is {}; allowed: {}", s.path,
                                        s.text == "[]" || s.text == "{}" ? "empty"
@@ -160,8 +162,10 @@ class Loader {
     });
     if (const u64 mtu = bytes_of_mtu(scenario_.connection.path_mtu);
         scenario_.connection.service() == proto::Service::Ud)
-      for (WorkloadConfig& w : scenario_.workload)
-        w.from = std::min(w.from, mtu), w.to = std::min(w.to, mtu);
+      for (WorkloadConfig& w : scenario_.workload) {
+        w.from = std::min(w.from, mtu);
+        w.to = std::min(w.to, mtu);
+      }
   }
   // Reported at the entry that needs them; the defaults need few, so the knob was set.
   void check_objects() {
@@ -362,7 +366,8 @@ void override_with(std::vector<Setting>& settings, const std::string& text,
   });
   for (Setting& s : settings)
     if (s.path == given.path) {
-      s.text = std::move(given.text), s.overrides = true;
+      s.text = std::move(given.text);
+      s.overrides = true;
       return;
     }
   settings.push_back(std::move(given));

@@ -44,14 +44,18 @@ Traffic traffic_of(const WorkloadConfig& w, u32 qps, u32 bytes, u64 seed, proto:
                    u32 thread) {
   const bool latency = w.test == Test::Latency;
   Traffic t;
-  t.operation = w.operation, t.mix = w.weights(), t.bytes = bytes, t.seed = seed;
+  t.operation = w.operation;
+  t.mix = w.weights();
+  t.bytes = bytes;
+  t.seed = seed;
   if (service == proto::Service::Ud) t.receive_header = proto::kDatagramHeaderBytes;
   t.may_lose = !proto::is_reliable(service);
   for (const SizeConfig& s : w.sizes) t.sizes.push_back({u32(s.size), s.weight});
   // Queue pairs and messages are distributed evenly; the first threads get the remaining messages.
   const u64 messages = messages_of(w, bytes);
   t.messages = messages / w.threads + (thread < messages % w.threads);
-  t.qps = latency ? 1 : std::max(1u, qps / w.threads), t.random_qps = w.qp_order == QpOrder::Random;
+  t.qps = latency ? 1 : std::max(1u, qps / w.threads);
+  t.random_qps = w.qp_order == QpOrder::Random;
   t.depth = u32(std::clamp<u64>(kBufferBudget / t.slot() / t.qps, 1, w.depth));
   if (latency) t.depth = 1;
   t.list = latency ? 1 : std::min(w.list, t.depth);
@@ -60,17 +64,22 @@ Traffic traffic_of(const WorkloadConfig& w, u32 qps, u32 bytes, u64 seed, proto:
                                     : std::max(2 * t.depth, std::min(kReceiveDepth, 8 * t.depth));
   if (!w.receive_depth && t.slot() > kBufferBudget) t.receive_depth = 2;
   t.atomic_addresses = w.atomic_addresses;
-  t.sges = w.sges, t.fence = w.fence, t.solicited = w.solicited;
+  t.sges = w.sges;
+  t.fence = w.fence;
+  t.solicited = w.solicited;
   if (w.threads > 1)
     t.by_events = false;
   else if (w.wait != WaitKind::Host)
     t.by_events = w.wait == WaitKind::Event;
   // Each stream ends with a completion, and no queue is full without one.
   t.signal_every = latency ? 1 : std::min(w.signal_every, (t.depth + 1) / 2);
-  t.inline_below = std::min(w.inline_below, most_inline(service) + 1), t.push = w.push,
+  t.inline_below = std::min(w.inline_below, most_inline(service) + 1);
+  t.push = w.push;
   t.keep_posts = latency;
-  t.bits_per_second = w.rate, t.messages_per_second = w.message_rate;
-  t.exponential = w.arrivals == ArrivalsKind::Exponential, t.queue = w.queue;
+  t.bits_per_second = w.rate;
+  t.messages_per_second = w.message_rate;
+  t.exponential = w.arrivals == ArrivalsKind::Exponential;
+  t.queue = w.queue;
   return t;
 }
 

@@ -188,7 +188,8 @@ class AxisReader {
     std::vector<u64> values;
     if (step) {
       KnobInfo any = *info;
-      any.min = 1, any.rule = nullptr;
+      any.min = 1;
+      any.rule = nullptr;
       const auto size = value(any, step->line, place.path + ".step", step->text);
       if (!size) return {};
       values = stepped(ends->from, ends->to, *size, kMaxPoints + 1);

@@ -114,8 +114,13 @@ class CycleDevice : public ReplayDevice {
     config.transport = options.transport;
     const device::ObjectLimits& l = options.limits;
     blocks::CoreConfig& core = config.core;
-    core.max_qps = l.qps, core.max_cqs = l.cqs, core.max_eqs = l.eqs, core.max_regions = l.regions;
-    core.max_srqs = l.srqs, core.max_pds = l.pds, core.max_vectors = l.vectors;
+    core.max_qps = l.qps;
+    core.max_cqs = l.cqs;
+    core.max_eqs = l.eqs;
+    core.max_regions = l.regions;
+    core.max_srqs = l.srqs;
+    core.max_pds = l.pds;
+    core.max_vectors = l.vectors;
     core.ports = l.ports;
     for (auto& port : config.port)
       port.rx_forward =

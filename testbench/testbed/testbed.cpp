@@ -16,7 +16,8 @@ engine::Domain::Options domain_options(const RunOptions& run) {
   engine::Domain::Options options;
   options.mode = run.every_cycle ? engine::Mode::EveryCycle : engine::Mode::Sleep;
   options.shuffle_seed = run.shuffle_seed;
-  options.stall_per_256 = run.stall_per_256, options.stall_seed = run.seed;
+  options.stall_per_256 = run.stall_per_256;
+  options.stall_seed = run.seed;
   options.never_stalled = "writes host cores";
   return options;
 }
@@ -183,8 +184,10 @@ void Testbed::add_wire(const Cable& cable) {
       name_of_wire(number).c_str(), config,
       tlm_::FaultScript(scenario_.fault_rules(cable.ends), link(), seed), seed));
   Hca &hca_a = nodes_[a.node]->hca, &hca_b = nodes_[b.node]->hca;
-  hca_a.wire_initiator[a.port].bind(wire.from_a), hca_b.wire_initiator[b.port].bind(wire.from_b);
-  wire.to_a.bind(hca_a.wire_target[a.port]), wire.to_b.bind(hca_b.wire_target[b.port]);
+  hca_a.wire_initiator[a.port].bind(wire.from_a);
+  hca_b.wire_initiator[b.port].bind(wire.from_b);
+  wire.to_a.bind(hca_a.wire_target[a.port]);
+  wire.to_b.bind(hca_b.wire_target[b.port]);
   plan_breaks(cable);
 }
 

@@ -89,8 +89,11 @@ void Testbed::check(unsigned i, bool good, std::string_view command) {
 void Testbed::create(Endpoint& end, const NodePort& place, const Need& need) {
   const unsigned i = end.node = place.node;
   Node& node = *nodes_[i];
-  end.verbs = &node.verbs, end.cpu = &node.core(need.core), end.period = node.hca.period().value();
-  end.port = place.port + 1, end.events = node.events;
+  end.verbs = &node.verbs;
+  end.cpu = &node.core(need.core);
+  end.period = node.hca.period().value();
+  end.port = place.port + 1;
+  end.events = node.events;
   if (scenario_.nodes[i].hca.caches.tables() && !node.verbs.context_memory())
     check(i, node.verbs.give_context_memory() == Error::None, "SetContextMemory");
   check(i, node.verbs.set_port(port_of(place), end.port) == Error::None, "SetPort");
@@ -103,7 +106,8 @@ void Testbed::create(Endpoint& end, const NodePort& place, const Need& need) {
     check(i, (mr = node.verbs.reg_mr(at, bytes, access)).lkey, "RegisterMr");
   };
   if (need.invalidates) region(end.taken_mr, 64, proto::kFastRegister);
-  region(end.send_mr, need.send_bytes, all), region(end.recv_mr, need.recv_bytes, all);
+  region(end.send_mr, need.send_bytes, all);
+  region(end.recv_mr, need.recv_bytes, all);
   region(end.fetch_mr, need.fetch_bytes, all);
   create_queues(end, need);
   for (const Cq* cq : {end.send_cq, end.recv_cq})
@@ -121,17 +125,22 @@ void Testbed::create_queues(Endpoint& end, const Need& need) {
   const unsigned i = end.node;
   Node& node = *nodes_[i];
   QpInitAttr attributes;
-  attributes.send_cq = end.send_cq, attributes.recv_cq = end.recv_cq;
+  attributes.send_cq = end.send_cq;
+  attributes.recv_cq = end.recv_cq;
   attributes.service = scenario_.connection.service();
-  attributes.max_send_wr = need.send_wqes, attributes.max_recv_wr = need.receive_wqes;
+  attributes.max_send_wr = need.send_wqes;
+  attributes.max_recv_wr = need.receive_wqes;
   attributes.max_inline_data = need.inline_bytes;
   attributes.max_send_sge = attributes.max_recv_sge = need.sges;
   std::vector<std::optional<u32>> numbers(need.qps);
   for (std::size_t qp = 0; qp < end.qps.size(); ++qp) {
-    numbers[qp] = end.qps[qp]->qpn;
-    check(i, node.verbs.destroy_qp(*end.qps[qp]) == Error::None, "DestroyQp");
+    {
+      numbers[qp] = end.qps[qp]->qpn;
+      check(i, node.verbs.destroy_qp(*end.qps[qp]) == Error::None, "DestroyQp");
+    }
+    end.qps.clear();
+    end.to_peer.clear();
   }
-  end.qps.clear(), end.to_peer.clear();
   std::optional<u32> srqn;
   if (end.srq) {
     srqn = end.srq->srqn;
@@ -160,21 +169,26 @@ void Testbed::modify(Endpoint& end, const NodePort& peer, bool is_client, u32 qp
                      u32 service_level) {
   const ConnectionConfig& c = scenario_.connection;
   proto::QpAttributes a{};
-  a.port = u8(end.port), a.access = access_on(scenario_.nodes[end.node]);
+  a.port = u8(end.port);
+  a.access = access_on(scenario_.nodes[end.node]);
   a.dest_qpn = end.peer->qps[qp]->qpn;
   a.path_mtu = bytes_of_mtu(c.path_mtu);
   a.sq_psn = is_client ? c.client_psn : c.server_psn;
   a.rq_psn = is_client ? c.server_psn : c.client_psn;
   a.max_rd_atomic = a.max_dest_rd_atomic = u8(c.max_rd_atomic);
-  a.min_rnr_timer = u8(c.min_rnr_timer), a.timeout = u8(c.timeout);
-  a.retry_count = u8(c.retry_count), a.rnr_retry = u8(c.rnr_retry);
+  a.min_rnr_timer = u8(c.min_rnr_timer);
+  a.timeout = u8(c.timeout);
+  a.retry_count = u8(c.retry_count);
+  a.rnr_retry = u8(c.rnr_retry);
   a.dmac = mac_of(nodes_.size(), peer);
   a.sgid_index = c.framing == proto::Framing::RoceV2Ip4 ? 0 : 1;
   a.dgid_high = a.sgid_index ? kIpv6Prefix : 0;
   a.dgid_low = a.sgid_index ? gid_low_of_ipv6(peer) : gid_low_of_ipv4(peer);
-  a.hop_limit = 64, a.dlid = lid_of(nodes_.size(), peer),
+  a.hop_limit = 64;
+  a.dlid = lid_of(nodes_.size(), peer);
   a.udp_source_port = u16(c.udp_source_port);
-  a.qkey = kQkey, a.sl = u8(service_level);
+  a.qkey = kQkey;
+  a.sl = u8(service_level);
   // Frames without a VLAN tag carry it in the high bits of their DSCP.
   if (!proto::is_native(c.framing)) a.traffic_class = u8((service_level & 7) << 5);
   a.rate_limit = u32(c.rate_limit / kKilobit);

@@ -58,7 +58,10 @@ ChromeTrace::~ChromeTrace() {
 // An event is of a cycle that the chip runs, or of a later one: never before the kernel's time.
 void ChromeTrace::take(unsigned chip, const engine::Event& event) {
   if (slices_ >= kMostSlices) return;
-  if (++since_flush_ == kHandOnEach) since_flush_ = 0, items_.hand_on_until(kernel_picoseconds());
+  if (++since_flush_ == kHandOnEach) {
+    since_flush_ = 0;
+    items_.hand_on_until(kernel_picoseconds());
+  }
   const engine::ProbeHub& hub = testbed_.node(chip).hca.probes();
   const u64 period = testbed_.node(chip).hca.period().value();
   std::string_view block = hub.name(event.block);
@@ -105,14 +108,16 @@ ChromeTrace::Track& ChromeTrace::track_of(const TrackId& id, const Item& item) {
 
 void ChromeTrace::write(u64 picoseconds, const Item& item) {
   if (slices_ >= kMostSlices) return;
-  ++slices_, last_ = picoseconds;
+  ++slices_;
+  last_ = picoseconds;
   const engine::Event& e = item.event;
   const bool wire = item.process == wires();
   const TrackId id{item.process + 1, 1 + (wire ? e.block : e.block * kKindsPerBlock + e.kind)};
   Track& track = track_of(id, item);
   const u64 from = picoseconds / engine::kPicosecondsPerNanosecond;
   end(id, track, from);
-  track.open = true, track.from = from;
+  track.open = true;
+  track.from = from;
   track.to = (picoseconds + item.picoseconds) / engine::kPicosecondsPerNanosecond;
   const std::string name =
       wire ? fmt::format("{} PSN {}", item.opcode, e.b) : fmt::format("QP {:#x}, {}", e.a, e.b);

@@ -28,7 +28,10 @@ EventLog::~EventLog() {
 
 // An event is of a cycle that the chip runs, or of a later one: never before the kernel's time.
 void EventLog::take(unsigned chip, const engine::Event& event) {
-  if (++since_flush_ == kHandOnEach) since_flush_ = 0, lines_.hand_on_until(kernel_picoseconds());
+  if (++since_flush_ == kHandOnEach) {
+    since_flush_ = 0;
+    lines_.hand_on_until(kernel_picoseconds());
+  }
   lines_.add(event.at * testbed_.node(chip).hca.period().value(), chip << 16 | event.block,
              {chip, event});
 }

@@ -17,8 +17,10 @@ void MessageCsv::add(const MessageTimes& message) {
   std::array<u64, kStations> steps;
   steps.fill(MessageTimes::kNever);
   u64 from = message.start();
-  for (const auto& [station, at] : message.way())
-    steps[std::size_t(station)] = at - from, from = at;
+  for (const auto& [station, at] : message.way()) {
+    steps[std::size_t(station)] = at - from;
+    from = at;
+  }
   std::string line = fmt::format("{},{},{},{},{}", message.chip, message.qpn, message.index,
                                  message.bytes, message.start());
   for (std::size_t s = 1; s < kStations; ++s)

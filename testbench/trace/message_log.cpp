@@ -323,7 +323,9 @@ void MessageLog::Chip::rang(Cycle at, Cycle at_bar, u32 offset, std::span<const 
   Queue* queue = log->queue_of(*this, qpn);
   for (; queue && (queue->posted & kIndexMask) != producer; ++queue->posted) {
     Open& message = queue->open.emplace_back();
-    message.chip = number, message.qpn = qpn, message.index = queue->posted & kIndexMask;
+    message.chip = number;
+    message.qpn = qpn;
+    message.index = queue->posted & kIndexMask;
     at_of(message.at, Station::Rung) = at * period;
     at_of(message.at, Station::AtBar) = at_bar * period;
   }

@@ -80,8 +80,10 @@ nlohmann::json MessageStats::json(std::size_t messages) const {
     json names = json::array(), row{kept->number, m.chip, m.qpn, m.bytes, m.start(), 0};
     u64 from = m.start();
     for (const auto& [station, at] : m.way()) {
-      if (station != Station::Rung)
-        names.push_back(kStationNames[std::size_t(station)]), row.push_back(at - from);
+      if (station != Station::Rung) {
+        names.push_back(kStationNames[std::size_t(station)]);
+        row.push_back(at - from);
+      }
       from = at;
     }
     const auto way = std::find(ways.begin(), ways.end(), names);
@@ -89,7 +91,8 @@ nlohmann::json MessageStats::json(std::size_t messages) const {
     if (way == ways.end()) ways.push_back(std::move(names));
     rows.push_back(std::move(row));
   }
-  all["ways"] = std::move(ways), all["messages"] = std::move(rows);
+  all["ways"] = std::move(ways);
+  all["messages"] = std::move(rows);
   return all;
 }
 }  // namespace hca::testbench

@@ -22,7 +22,8 @@ TraceFlows::Message& TraceFlows::posted(unsigned chip, u32 qpn, u32 index) {
 std::optional<TraceFlows::Step> TraceFlows::step_of(Message& message, bool end) {
   if (message.ended) return std::nullopt;
   const bool begin = !message.begun;
-  message.begun = true, message.ended = end;
+  message.begun = true;
+  message.ended = end;
   return Step{message.number, begin, end && !begin};
 }
 

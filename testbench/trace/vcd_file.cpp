@@ -73,7 +73,8 @@ VcdFile::~VcdFile() {
 
 void VcdFile::declare(std::size_t signal, const std::string& name, unsigned width) {
   if (signal >= signals_.size()) signals_.resize(signal + 1);
-  signals_[signal].width = width, signals_[signal].id = identifier(signal);
+  signals_[signal].width = width;
+  signals_[signal].id = identifier(signal);
   file_ << fmt::format("$var reg {} {} {} $end\n", width, signals_[signal].id, name);
 }
 

@@ -79,7 +79,8 @@ using ReportsById = std::map<std::string, std::vector<const VectorReport*>>;
 void judge(const nlohmann::json& answer, MutantRow& row,
            std::span<const VectorReport* const> vectors) {
   if (answer.contains("unknown")) {
-    row.verdict = MutantVerdict::Unknown, row.how = "the model has no such switch";
+    row.verdict = MutantVerdict::Unknown;
+    row.how = "the model has no such switch";
     return;
   }
   std::map<std::string, MutantVerdict> by_runner;
@@ -166,7 +167,10 @@ Coverage cover(std::span<const Statement> statements, std::span<const VectorRepo
     row.verdict = row.mutants.empty() ? Verdict::NoMutant : Verdict::NotTried;
     for (const VectorReport* report : found->second) {
       row.vectors.push_back(report->vector.name);
-      if (!report->passed()) row.verdict = Verdict::Failing, row.how = report->vector.name;
+      if (!report->passed()) {
+        row.verdict = Verdict::Failing;
+        row.how = report->vector.name;
+      }
     }
     if (row.verdict == Verdict::NotTried)
       for (const std::string& name : s.mutants)
@@ -212,7 +216,8 @@ nlohmann::json json_of(const Coverage& coverage) {
                       {"died", coverage.died}};
   const auto add = [](nlohmann::json& at, bool passing) {
     if (at.is_null()) at = {{"active", 0}, {"passing", 0}};
-    at["active"] = at["active"].get<int>() + 1, at["passing"] = at["passing"].get<int>() + passing;
+    at["active"] = at["active"].get<int>() + 1;
+    at["passing"] = at["passing"].get<int>() + passing;
   };
   json["statements"] = nlohmann::json::array();
   for (const CoverageRow& row : coverage.rows) {

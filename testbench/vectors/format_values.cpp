@@ -137,7 +137,9 @@ void an_sge_list(const JsonAt& json, const SetupPlan* plan) {
       continue;
     }
     if (sge.entries().size() != 3) sge.refuse("is no SGE", "[region, offset, bytes], or an object");
-    a_region(sge[0], plan), a_number<>(sge[1], plan), a_number<~u32{0}>(sge[2], plan);
+    a_region(sge[0], plan);
+    a_number<>(sge[1], plan);
+    a_number<~u32{0}>(sge[2], plan);
   }
 }
 }  // namespace hca::testbench

@@ -161,8 +161,10 @@ void VectorHost::see_events() {
   if (!async_) return;
   for (Eqe eqe = eqe_at(*async_, seen_events_);
        phase_of_eqe(kAsyncEq, eqe.data()) == !(seen_events_ >> async_->log_entries & 1);
-       eqe = eqe_at(*async_, seen_events_))
-    seen_.push_back(eqe), ++seen_events_;
+       eqe = eqe_at(*async_, seen_events_)) {
+    seen_.push_back(eqe);
+    ++seen_events_;
+  }
 }
 std::optional<u32> VectorHost::next_cq_event() { return verbs_.get_cq_event(*channel_); }
 

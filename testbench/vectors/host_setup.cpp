@@ -32,7 +32,10 @@ VectorHost::VectorHost(const JsonAt& setup, ReplayDevice& device)
              [&device](u32 offset, std::span<const u8> data) { device.mmio_write(offset, data); }),
       plan_(setup),
       contents_(device.memory()) {
-  verbs_.set_step([this] { return device_.run(), false; });
+  verbs_.set_step([this] {
+    device_.run();
+    return false;
+  });
   block_ = verbs_.alloc(kCommandBytes, kCommandBytes);
   for (u32 number = 1; number <= plan_.ports; ++number)
     if (verbs_.set_port(plan_.port, number) != Error::None)
@@ -42,7 +45,10 @@ VectorHost::VectorHost(const JsonAt& setup, ReplayDevice& device)
   device.memory().watch(async_->address, u64{async_->entries()} * kEqeBytes,
                         [this](u64, u64) { see_events(); });
   channel_ = verbs_.create_comp_channel();
-  make_pds(), make_cqs(), make_keys(), make_srqs();
+  make_pds();
+  make_cqs();
+  make_keys();
+  make_srqs();
   for (const auto& [name, planned] : plan_.qps) make_qp(name, planned);
 }
 
@@ -101,7 +107,8 @@ void VectorHost::make_qp(const std::string& name, const PlannedQp& planned) {
   const Pd pd{planned.pd};
   QpInitAttr init = planned.init;
   init.pd = &pd;
-  init.send_cq = cqs_.at(planned.send_cq), init.recv_cq = cqs_.at(planned.recv_cq);
+  init.send_cq = cqs_.at(planned.send_cq);
+  init.recv_cq = cqs_.at(planned.recv_cq);
   if (!planned.srq.empty()) init.srq = srqs_.at(planned.srq);
   Qp* const qp = verbs_.create_qp(init, planned.qpn);
   if (!qp) where.refuse("the device gives no QP", std::string(name_of(verbs_.last_status())));
@@ -109,13 +116,15 @@ void VectorHost::make_qp(const std::string& name, const PlannedQp& planned) {
   const QpState last = a.state;
   QpState from = QpState::Reset;
   for (const QpState to : states_on_the_way(last)) {
-    a.state = to, a.mask = find_transition(init.service, std::exchange(from, to), to)->required;
+    a.state = to;
+    a.mask = find_transition(init.service, std::exchange(from, to), to)->required;
     if (verbs_.modify_qp(*qp, a) != Error::None)
       where.refuse(fmt::format("{} is refused: {}", name_of(to), name_of(verbs_.last_status())),
                    "attributes that the transition takes");
   }
   if (last == QpState::Error || last == QpState::Sqd) {
-    a.state = last, a.mask = kQpState;
+    a.state = last;
+    a.mask = kQpState;
     verbs_.modify_qp(*qp, a);
   }
   put_queue_state(planned.state, device_.contexts(), planned.qpn);

@@ -93,7 +93,8 @@ SendWr VectorHost::send_wr_of(const JsonAt& json, const VectorQp& qp, std::vecto
     const std::vector<u8> bytes = contents_.bytes_of(json["inline"], plan_.symbols);
     const u64 at = verbs_.alloc(std::max<u64>(bytes.size(), 1));
     verbs_.memory().write(at, bytes);
-    sges = {{at, u32(bytes.size()), 0}}, wr.send_flags |= kInline;
+    sges = {{at, u32(bytes.size()), 0}};
+    wr.send_flags |= kInline;
   }
   wr.sg_list = sges;
   wr.remote_addr = plan_.symbols.value_or(json, "remote", 0, ~u64{0});

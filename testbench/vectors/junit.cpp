@@ -36,7 +36,8 @@ std::string properties_of(const JunitCase& c) {
     for (const std::string& value : values)
       text += fmt::format("<property name=\"{}\" value=\"{}\"/>", name, xml_escaped(value));
   };
-  add("statement", c.statements), add("ibta", c.ibta);
+  add("statement", c.statements);
+  add("ibta", c.ibta);
   return text.empty() ? text : "<properties>" + text + "</properties>";
 }
 
@@ -58,8 +59,10 @@ std::string junit_of(const std::vector<JunitCase>& cases) {
   std::string text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n";
   for (const auto& [suite, members] : suites) {
     std::size_t failures = 0, errors = 0;
-    for (const JunitCase* c : members)
-      errors += !c->error.empty(), failures += c->error.empty() && !c->failure.empty();
+    for (const JunitCase* c : members) {
+      errors += !c->error.empty();
+      failures += c->error.empty() && !c->failure.empty();
+    }
     text += fmt::format("<testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\">\n",
                         xml_escaped(suite), members.size(), failures, errors);
     for (const JunitCase* c : members) {

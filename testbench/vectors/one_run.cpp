@@ -317,7 +317,10 @@ class Run {
   // Whatever the device did must have been expected.
   void require_quiet(const std::string& before) {
     if (!judges_) {
-      frames_.clear(), completions_.clear(), events_.clear(), cq_events_.clear();
+      frames_.clear();
+      completions_.clear();
+      events_.clear();
+      cq_events_.clear();
       return;
     }
     if (before != where_) where_ = "before " + before;

@@ -88,7 +88,8 @@ void insert_crcs(u8* frame, const FrameShape& shape, std::optional<u32> icrc) {
   if (!is_native(shape.framing)) return;
   const u32 end = shape.icrc_offset + kIcrcBytes;
   const u16 vcrc = crc16_vcrc(0, frame, end);
-  frame[end] = u8(vcrc), frame[end + 1] = u8(vcrc >> 8);
+  frame[end] = u8(vcrc);
+  frame[end + 1] = u8(vcrc >> 8);
 }
 
 void edit(const JsonAt& json, Frame& frame) {
@@ -113,7 +114,9 @@ Frame build_packet(const JsonAt& json, const PacketContext& context) {
   const FrameShape shape = shape_of(path, row, u32(payload.size()));
   const bool ends = row.position == Position::Last || row.position == Position::Only;
   Bth bth{};
-  bth.mig_req = true, bth.pkey = peer.pkey, bth.dest_qp = peer.qpn;
+  bth.mig_req = true;
+  bth.pkey = peer.pkey;
+  bth.dest_qp = peer.qpn;
   bth.ack_req = row.is_request && ends && row.service != Service::Ud && row.service != Service::Uc;
   ExtHeaders ext{};
   if (row.operation == Operation::Write) ext.reth.dma_len = u32(payload.size());

@@ -60,7 +60,8 @@ nlohmann::json json_of(const VectorReport& report) {
   for (const VectorResult& r : report.results) {
     nlohmann::json one{{"runner", r.runner}, {"passed", r.passed()}};
     if (r.failure) {
-      one["where"] = r.failure->where, one["what"] = r.failure->what;
+      one["where"] = r.failure->where;
+      one["what"] = r.failure->what;
       for (const FieldDifference& f : r.failure->fields)
         one["fields"].push_back({{"field", f.name()}, {"expected", f.expected}, {"got", f.got}});
       one["ladder"] = r.ladder;

@@ -29,10 +29,19 @@ constexpr u64 kGidHigh = 0x20010db800000000, kOurGid = 1, kPeerGid = 2;  // 2001
 
 QpAttributes default_attributes() {
   QpAttributes a{};
-  a.state = QpState::Rts, a.port = 1, a.access = kAllAccess, a.path_mtu = 256;
-  a.rq_psn = 0x100, a.sq_psn = 0x200, a.max_rd_atomic = a.max_dest_rd_atomic = 4;
-  a.min_rnr_timer = 12, a.timeout = 14, a.retry_count = 7, a.rnr_retry = 7;
-  a.hop_limit = 64, a.udp_source_port = kFirstUdpSourcePort;
+  a.state = QpState::Rts;
+  a.port = 1;
+  a.access = kAllAccess;
+  a.path_mtu = 256;
+  a.rq_psn = 0x100;
+  a.sq_psn = 0x200;
+  a.max_rd_atomic = a.max_dest_rd_atomic = 4;
+  a.min_rnr_timer = 12;
+  a.timeout = 14;
+  a.retry_count = 7;
+  a.rnr_retry = 7;
+  a.hop_limit = 64;
+  a.udp_source_port = kFirstUdpSourcePort;
   a.qkey = kQkey;
   return a;
 }
@@ -81,7 +90,11 @@ SetupPlan::SetupPlan(const JsonAt& setup) {
   add_pd("pd", setup);
   if (setup.has("pds"))
     for (const JsonAt& name : setup["pds"].entries()) add_pd(name.text(), name);
-  plan_cqs(setup), plan_regions(setup), plan_windows(setup), plan_srqs(setup), plan_qps(setup);
+  plan_cqs(setup);
+  plan_regions(setup);
+  plan_windows(setup);
+  plan_srqs(setup);
+  plan_qps(setup);
 }
 
 u32 SetupPlan::pd_of(const JsonAt& json) const {
@@ -94,11 +107,15 @@ void SetupPlan::plan_port(const JsonAt& setup) {
     for (const FramingRow& row : kFramingRows)
       if (row.name == setup["framing"].text()) framing = row.framing;
   const bool ip4 = framing == Framing::RoceV2Ip4;
-  port.framing = u8(framing), port.mac = kOurMac, port.lid = kOurLid;
+  port.framing = u8(framing);
+  port.mac = kOurMac;
+  port.lid = kOurLid;
   port.gids[0] = ip4 ? gid_of_ipv4(kOurIp) : make_gid(kGidHigh, kOurGid);
   port.vlan = u16(symbols.value_or(setup, "vlan", 0, kMaxVlan));
   port.priorities = symbols.value_or(setup, "priorities", port.priorities, ~u64{0});
-  peer_port = port, peer_port.mac = kPeerMac, peer_port.lid = kPeerLid;
+  peer_port = port;
+  peer_port.mac = kPeerMac;
+  peer_port.lid = kPeerLid;
   peer_port.gids[0] = ip4 ? gid_of_ipv4(kPeerIp) : make_gid(kGidHigh, kPeerGid);
   if (setup.has("pkeys")) {
     const std::vector<JsonAt> keys = setup["pkeys"].entries();
@@ -214,7 +231,8 @@ void SetupPlan::plan_qp(PlannedQp& qp, const std::string& name, const JsonAt& js
     if (json.has(key)) one_of(cqs, cq_name, json[key], "CQ");
     return cq_name;
   };
-  qp.send_cq = cq("send_cq"), qp.recv_cq = cq("recv_cq");
+  qp.send_cq = cq("send_cq");
+  qp.recv_cq = cq("recv_cq");
   qp.pd = pd_of(json);
   const auto size = [&](const char* key, u32 otherwise) {
     return u32(symbols.value_or(json, key, otherwise, kMaxQueue));
@@ -237,7 +255,8 @@ void SetupPlan::plan_qp(PlannedQp& qp, const std::string& name, const JsonAt& js
   a.dest_qpn = in_loop ? loop[!second] : kFirstPeerQpn + number;
   if (second) std::swap(a.rq_psn, a.sq_psn);
   symbols.define(name + ".peer", a.dest_qpn, json);
-  a.dmac = far.mac, a.dlid = far.lid;
+  a.dmac = far.mac;
+  a.dlid = far.lid;
   a.dgid_high = load_be<8>(far.gids[0].bytes.data());
   a.dgid_low = load_be<8>(far.gids[0].bytes.data() + 8);
   std::array<u8, bytes_of<QpAttributes>()> body;
@@ -253,15 +272,18 @@ void SetupPlan::plan_qp(PlannedQp& qp, const std::string& name, const JsonAt& js
   check_attributes(json, init.service, a.state);
   if (json.has("state")) qp.state = plan_queue_state(json["state"], init.service, a, symbols);
   qp.peer.service = init.service;
-  qp.peer.qpn = qp.qpn, qp.peer.peer_qpn = a.dest_qpn;
-  qp.peer.pkey = port.pkeys[a.pkey_index], qp.peer.qkey = a.qkey;
+  qp.peer.qpn = qp.qpn;
+  qp.peer.peer_qpn = a.dest_qpn;
+  qp.peer.pkey = port.pkeys[a.pkey_index];
+  qp.peer.qkey = a.qkey;
   qp.to_peer = {a.dest_qpn,        a.qkey,       port.framing == u8(Framing::IbGlobal),
                 a.sgid_index,      a.sl,         a.traffic_class,
                 a.hop_limit,       a.flow_label, a.dlid,
                 a.udp_source_port, a.dmac,       a.dgid_high,
                 a.dgid_low};
   QpAttributes back = a;  // the peer's way to us
-  back.dmac = port.mac, back.dlid = port.lid;
+  back.dmac = port.mac;
+  back.dlid = port.lid;
   back.dgid_high = load_be<8>(port.gids[0].bytes.data());
   back.dgid_low = load_be<8>(port.gids[0].bytes.data() + 8);
   const u8 lane = qp.qpn == kQp0 ? kQp0Lane : 0;

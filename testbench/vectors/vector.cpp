@@ -27,7 +27,8 @@ Vector load_vector(const std::string& path) try {
     top["vector"].refuse("is no vector of this version", std::string("\"") + kVectorSchema + "\"");
   check_vector(top);
   v.statements = v.document["for"].get<std::vector<std::string>>();
-  v.says = top["says"].text(), v.because = top["because"].text();
+  v.says = top["says"].text();
+  v.because = top["because"].text();
   return v;
 } catch (const std::exception& error) {
   throw std::runtime_error(path + ": " + error.what());

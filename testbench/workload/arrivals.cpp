@@ -38,6 +38,7 @@ void Arrivals::advance(u128 picoseconds, u64 per) {
     return;
   }
   const u128 all = picoseconds + left_;
-  next_ += u64(all / per), left_ = all % per;
+  next_ += u64(all / per);
+  left_ = all % per;
 }
 }  // namespace hca::testbench

@@ -58,12 +58,14 @@ void AtomicLedger::post(SendWr& wr, u32 qp) {
   Queue& queue = queues_[qp];
   const bool adds = wr.opcode == proto::WorkOpcode::FetchAdd;
   Posted p{addresses_ ? u32(random_.below(addresses_)) : adds ? 0 : 1 + qp};
-  wr.remote_addr = numbers_->address(p.number), wr.rkey = numbers_->rkey();
+  wr.remote_addr = numbers_->address(p.number);
+  wr.rkey = numbers_->rkey();
   if (adds) {
     wr.compare_add = 1;
   } else {
     p.expected = numbers_->base() + (addresses_ ? queue.least[p.number] : queue.swaps++);
-    wr.compare_add = p.expected, wr.swap = p.expected + 1;
+    wr.compare_add = p.expected;
+    wr.swap = p.expected + 1;
   }
   queue.posted.push(p);
 }

@@ -34,7 +34,8 @@ void Checker::check_served(const tlm_::HostMemory& memory, u64 address, u32 qp, 
 void Checker::compare(const tlm_::HostMemory& memory, u64 address, u32 qp, u64 k, u64 seed,
                       u64 pattern) {
   const Message m = traffic_.message(qp, k);
-  ++messages_, bytes_ += m.bytes;
+  ++messages_;
+  bytes_ += m.bytes;
   if (const auto wrong = check_pattern(memory, address, m.bytes, seed, pattern))
     fail(m.operation,
          fmt::format("{} of {} bytes: byte {} is {:#04x}, sent was {:#04x}", name(qp, k), m.bytes,
@@ -50,7 +51,8 @@ bool Checker::check(const Wc& wc, std::string_view what) {
 
 void Checker::check(bool good, u32 qp, u64 k, const std::string& sentence) {
   const Message m = traffic_.message(qp, k);
-  ++messages_, bytes_ += m.bytes;
+  ++messages_;
+  bytes_ += m.bytes;
   if (!good) fail(m.operation, sentence);
 }
 
@@ -117,7 +119,10 @@ void WriteWatch::written_unreliably(u32 qp, u64 end) {
   const u64 next = next_[qp], behind = next % depth;
   const u64 from = next + (place + depth - behind) % depth;
   for (u64 k = from; k < std::min(seen_[qp].size(), from + kFarthest * depth); k += depth)
-    if (!seen_[qp][k] && is_complete(k)) return seen_[qp][k] = true, arrive(qp, k);
+    if (!seen_[qp][k] && is_complete(k)) {
+      seen_[qp][k] = true;
+      return arrive(qp, k);
+    }
   for (u64 k = from; k >= depth && from - k < kFarthest * depth;) {
     k -= depth;
     if (!is_complete(k)) continue;
@@ -168,12 +173,16 @@ SendWr work_request(const Endpoint& end, const Traffic& t, u32 qp, u64 k,
   if (m.row().work().sends_payload() && m.bytes < t.inline_below) wr.send_flags |= kInline;
   if (m.row().immediate) wr.imm_data = u32(k);
   if (m.row().invalidates) wr.imm_data = end.peer_taken.rkey;
-  if (m.row().writes || m.row().flushes)
-    wr.remote_addr = end.peer_recv.addr + layout.in_flight(qp, k), wr.rkey = end.peer_recv.rkey;
+  if (m.row().writes || m.row().flushes) {
+    wr.remote_addr = end.peer_recv.addr + layout.in_flight(qp, k);
+    wr.rkey = end.peer_recv.rkey;
+  }
   if (m.row().flushes)
     wr.operands.set(proto::FlushOperands{proto::kPlaceGlobal, proto::kFlushRange, m.bytes});
-  if (m.row().fetches())
-    wr.remote_addr = end.peer_fetch.addr + layout.served(qp, k), wr.rkey = end.peer_fetch.rkey;
+  if (m.row().fetches()) {
+    wr.remote_addr = end.peer_fetch.addr + layout.served(qp, k);
+    wr.rkey = end.peer_fetch.rkey;
+  }
   return wr;
 }
 

@@ -38,7 +38,10 @@ StreamSender::StreamSender(const Endpoint& end, const Traffic& traffic, Way way,
 }
 
 Cycle StreamSender::act(Cycle now) {
-  if (!began_) began_ = true, first_post_ = now;
+  if (!began_) {
+    began_ = true;
+    first_post_ = now;
+  }
   if (traffic_.is_open()) admit((now - first_post_) * end_.period);
   const auto room = [&](u32 qp) { return has_work(qp); };
   const bool any = traffic_.is_open() ? waiting_ != 0
@@ -100,7 +103,8 @@ void StreamSender::admit(u64 until) {
     } else {
       queue.waiting.push_back(arrivals_.next());
       queued_most_ = std::max(queued_most_, ++waiting_);
-      ++queue.planned, ++planned_;
+      ++queue.planned;
+      ++planned_;
     }
     if (traffic_.messages_per_second)
       arrivals_.advance(engine::kPicosecondsPerSecond, traffic_.messages_per_second);
@@ -118,7 +122,8 @@ void StreamSender::admit(u64 until) {
 
 // With one doorbell; returns how many.
 u32 StreamSender::post_list(u32 qp, Cycle now) {
-  requests_.clear(), pieces_.clear();
+  requests_.clear();
+  pieces_.clear();
   while (requests_.size() < traffic_.list && has_work(qp)) prepare(qp, now);
   for (std::size_t i = 0; i < requests_.size(); ++i) requests_[i].sg_list = pieces_[i].list();
   std::size_t posted = 0;
@@ -151,10 +156,14 @@ void StreamSender::prepare(u32 qp, Cycle now) {
   SendWr& wr = requests_.emplace_back(work_request(end_, traffic_, qp, k, pieces_.back().list()));
   if (m.row().is_atomic()) ledger_.post(wr, qp);
   u64& since = queue.since[k % traffic_.depth];
-  if (traffic_.is_open())
-    since = queue.waiting.front(), queue.waiting.pop_front(), --waiting_;
-  else
-    since = (now - first_post_) * end_.period, ++planned_;
+  if (traffic_.is_open()) {
+    since = queue.waiting.front();
+    queue.waiting.pop_front();
+    --waiting_;
+  } else {
+    since = (now - first_post_) * end_.period;
+    ++planned_;
+  }
   if (traffic_.keep_posts) posts_.push_back(now);
   ++in_flight_;
 }
@@ -186,7 +195,9 @@ u64 StreamSender::next_signaled(u32 qp) const {
 
 void StreamSender::complete(u32 qp, u64 k, Cycle now) {
   const Message m = traffic_.message(qp, k);
-  ++completed_, --in_flight_, bytes_completed_ += m.bytes;
+  ++completed_;
+  --in_flight_;
+  bytes_completed_ += m.bytes;
   end_.cpu->completed(now, end_.qps[qp]->qpn, m.bytes);
   latencies_.add((now - first_post_) * end_.period - queues_[qp].since[k % traffic_.depth]);
   // A FLUSH, or a WRITE without a byte and without a receive, shows nowhere else.
@@ -289,7 +300,8 @@ std::optional<u64> StreamReceiver::identify(const Wc& wc, u32 qp, u64 slot) {
 
 bool StreamReceiver::lose_rest() {
   if (!traffic_.may_lose || finished()) return false;
-  lost_ = expected_ - received(), expected_ = received();
+  lost_ = expected_ - received();
+  expected_ = received();
   return true;
 }
 

@@ -38,23 +38,33 @@ class BarePath : public HotPath {
         received_(payload_beats_ * kMaxBeatBytes),
         psn_(s.bth.psn) {
     for (u32 beat = 0; beat < payload_beats_; ++beat) {
-      auto in = testbench::beat_of<rtl::Descriptor>(s.payload, beat, kMaxBeatBytes);
-      const rtl::DescriptorStart place = in.control;
-      in.control = s.descriptor();
-      in.control.first = place.first, in.control.last = place.last;
-      in.control.bytes = place.bytes;
-      Beat& pins = beats_.emplace_back();
-      rtl::put_control(in.control, pins.control);
-      std::memcpy(&pins.data, in.data.data(), sizeof pins.data);
+      {
+        auto in = testbench::beat_of<rtl::Descriptor>(s.payload, beat, kMaxBeatBytes);
+        const rtl::DescriptorStart place = in.control;
+        in.control = s.descriptor();
+        in.control.first = place.first, in.control.last = place.last;
+        in.control.bytes = place.bytes;
+        Beat& pins = beats_.emplace_back();
+        rtl::put_control(in.control, pins.control);
+        std::memcpy(&pins.data, in.data.data(), sizeof pins.data);
+      }
+      start(packetizer_);
+      start(insert_);
+      start(check_);
+      start(parser_);
+      start(responder_);
     }
-    start(packetizer_), start(insert_), start(check_), start(parser_), start(responder_);
     rtl::put_control(s.context(), responder_.context_i);
     rtl::put_control(testbench::checked_region(s.region), responder_.region_i);
     for (u32 i = 0; i < s.port.pkeys.size(); ++i)
       responder_.pkeys_i.m_storage[i / 2] |= u32{s.port.pkeys[i]} << 16 * (i % 2);
   }
   ~BarePath() override {
-    packetizer_.final(), insert_.final(), check_.final(), parser_.final(), responder_.final();
+    packetizer_.final();
+    insert_.final();
+    check_.final();
+    parser_.final();
+    responder_.final();
   }
 
   void run(u64 packets) override {
@@ -73,17 +83,24 @@ class BarePath : public HotPath {
 
   template <class Top>
   static void start(Top& top) {
-    top.packets_in_valid_i = 0, top.packets_out_ready_i = 1;
-    top.rst_ni = 1, top.clk_i = 0, top.eval();
-    top.rst_ni = 0, top.eval();
+    top.packets_in_valid_i = 0;
+    top.packets_out_ready_i = 1;
+    top.rst_ni = 1;
+    top.clk_i = 0;
+    top.eval();
+    top.rst_ni = 0;
+    top.eval();
     edge(top);
-    top.rst_ni = 1, top.eval();
+    top.rst_ni = 1;
+    top.eval();
   }
   // Pins that were written count for this edge.
   template <class Top>
   static void edge(Top& top) {
-    top.clk_i = 1, top.eval();
-    top.clk_i = 0, top.eval();
+    top.clk_i = 1;
+    top.eval();
+    top.clk_i = 0;
+    top.eval();
   }
   // What leaves one block in this cycle enters the next one.
   template <class From, class To>
@@ -117,8 +134,10 @@ class BarePath : public HotPath {
   }
   // The context as the verdicts of the cycles before left it.
   void answer() {
-    responder_.context_valid_i = context_asked_, responder_.region_valid_i = region_asked_;
-    context_asked_ = responder_.context_ask_valid_o, region_asked_ = responder_.region_ask_valid_o;
+    responder_.context_valid_i = context_asked_;
+    responder_.region_valid_i = region_asked_;
+    context_asked_ = responder_.context_ask_valid_o;
+    region_asked_ = responder_.region_ask_valid_o;
     if (context_judged_) std::memcpy(&responder_.context_i, &state_, kStateBytes);
     context_judged_ = responder_.packets_out_valid_o;
     if (!context_judged_) return;

@@ -50,8 +50,11 @@ class WrappedPath : public HotPath {
 
  private:
   void cycle() {
-    responder_.begin_cycle(true), parser_.begin_cycle(true), check_.begin_cycle(true);
-    insert_.begin_cycle(true), packetizer_.begin_cycle(true);
+    responder_.begin_cycle(true);
+    parser_.begin_cycle(true);
+    check_.begin_cycle(true);
+    insert_.begin_cycle(true);
+    packetizer_.begin_cycle(true);
     look_up();
     if (parser_.out_valid()) {
       const auto parsed = parser_.out();
@@ -68,8 +71,11 @@ class WrappedPath : public HotPath {
     pass(insert_, check_, blocks::IcrcMode::Check);
     pass(packetizer_, insert_, blocks::IcrcMode::Generate);
     send();
-    responder_.end_cycle(), parser_.end_cycle(), check_.end_cycle();
-    insert_.end_cycle(), packetizer_.end_cycle();
+    responder_.end_cycle();
+    parser_.end_cycle();
+    check_.end_cycle();
+    insert_.end_cycle();
+    packetizer_.end_cycle();
   }
   static void granted(bool first, auto& block) {
     if (first && !block.in_ready()) throw std::logic_error("no grant");
@@ -95,7 +101,10 @@ class WrappedPath : public HotPath {
   void send() {
     if (!sent_ && !packetizer_.in_ready()) return packetizer_.drive(nullptr);
     rtl::BeatOf<rtl::Descriptor>& beat = beats_[sent_];
-    if (!sent_) beat.control.bth.psn = psn_, psn_ = proto::psn_add(psn_, 1);
+    if (!sent_) {
+      beat.control.bth.psn = psn_;
+      psn_ = proto::psn_add(psn_, 1);
+    }
     packetizer_.drive(&beat);
     if (++sent_ == payload_beats_) sent_ = 0;
   }

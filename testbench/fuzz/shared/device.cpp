@@ -32,7 +32,10 @@ Device::Device(bool cycle)
                     : testbench::make_functional_device)({.limits = kLimits, .pages = &pages()})),
       verbs_(model_->memory(),
              [this](u32 offset, std::span<const u8> bytes) { model_->mmio_write(offset, bytes); }) {
-  verbs_.set_step([this] { return model_->run(), false; });
+  verbs_.set_step([this] {
+    model_->run();
+    return false;
+  });
   PortAttributes port{};
   port.framing = u8(Framing::RoceV2Ip4), port.mtu = 4096, port.mac = kMac;
   port.gids[0] = gid_of_ipv4(kIp);
@@ -56,7 +59,8 @@ void Device::connect(std::size_t i) {
   q.dmac = kPeerMac, q.dgid_low = u64{0xffff} << 32 | kPeerIp, q.hop_limit = 64;
   q.udp_source_port = 0xC000, q.timeout = 14, q.retry_count = q.rnr_retry = 2;
   const auto to = [&](QpState state, u32 mask) {
-    q.state = state, q.mask = kQpState | mask;
+    q.state = state;
+    q.mask = kQpState | mask;
     require(verbs_.modify_qp(qp, q) == Error::None);
   };
   to(QpState::Init, kQpPkeyIndex | kQpPort | (is_ud ? kQpQkey : kQpAccess));

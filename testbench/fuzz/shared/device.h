@@ -35,7 +35,10 @@ class Input {
   u64 number(unsigned bytes_of_it) {
     u64 n = 0;
     unsigned shift = 0;
-    for (const u8 byte : bytes(bytes_of_it)) n |= u64{byte} << shift, shift += 8;
+    for (const u8 byte : bytes(bytes_of_it)) {
+      n |= u64{byte} << shift;
+      shift += 8;
+    }
     return n;
   }
 

@@ -36,13 +36,15 @@ int parameters_of(const Id& id, const rdma_conn_param* asked, const Limits& limi
                   attach::CmParameters& p) {
   rdma_conn_param all{};
   all.responder_resources = all.initiator_depth = RDMA_MAX_RESP_RES;
-  all.flow_control = 1, all.retry_count = proto::kRetryMax;
+  all.flow_control = 1;
+  all.retry_count = proto::kRetryMax;
   all.rnr_retry_count = proto::kRnrRetryForever;
   if (asked) all = *asked;
   p.qpn = id.qp ? id.qp->qp_num : all.qp_num;
   p.srq = id.qp ? id.qp->srq != nullptr : all.srq;
   p.qkey = attach::kUdpQkey;
-  p.flow_control = all.flow_control, p.retry_count = all.retry_count;
+  p.flow_control = all.flow_control;
+  p.retry_count = all.retry_count;
   p.rnr_retry_count = all.rnr_retry_count;
   if (!is_datagram(id.ps)) {
     int error =

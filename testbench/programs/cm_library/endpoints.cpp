@@ -100,7 +100,8 @@ HCA_CM int rdma_getaddrinfo(const char* node, const char* service, const rdma_ad
 HCA_CM void rdma_freeaddrinfo(rdma_addrinfo* list) {
   while (list) {
     rdma_addrinfo* const gone = std::exchange(list, list->ai_next);
-    std::free(gone->ai_src_addr), std::free(gone->ai_dst_addr);
+    std::free(gone->ai_src_addr);
+    std::free(gone->ai_dst_addr);
     std::free(gone);
   }
 }
@@ -161,6 +162,7 @@ HCA_CM int rdma_get_request(rdma_cm_id* plain, rdma_cm_id** out) {
     rdma_ack_cm_event(event);
     return fail(error);
   }
-  *out = event->id, event->id->event = event;
+  *out = event->id;
+  event->id->event = event;
   return 0;
 }

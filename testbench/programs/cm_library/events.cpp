@@ -26,7 +26,8 @@ int take_request(Id& listener, Event& out) {
   Id& made = add_id(said.request, listener.channel, listener.context, listener.ps);
   made.qp_type = said.parameters.unreliable ? IBV_QPT_UC : listener.qp_type;
   made.requested = said.parameters;
-  out.listen_id = &listener, out.id = &made;
+  out.listen_id = &listener;
+  out.id = &made;
   return take_route(made, said.route);
 }
 
@@ -77,19 +78,26 @@ void put_parameters(Event& out) {
   const void* const data = p.private_bytes ? out.said.parameters.private_data.data() : nullptr;
   if (is_datagram(out.id->ps)) {
     rdma_ud_param& ud = out.param.ud;
-    ud.private_data = data, ud.private_data_len = p.private_bytes;
+    ud.private_data = data;
+    ud.private_data_len = p.private_bytes;
     if (out.said.type == CmEventType::MulticastJoin)
       ud.private_data = out.context;
     else
       ud.ah_attr = path_of(out.said.route);
-    ud.qp_num = p.qpn, ud.qkey = p.qkey;
+    ud.qp_num = p.qpn;
+    ud.qkey = p.qkey;
     return;
   }
   rdma_conn_param& conn = out.param.conn;
-  conn.private_data = data, conn.private_data_len = p.private_bytes;
-  conn.responder_resources = p.responder_resources, conn.initiator_depth = p.initiator_depth;
-  conn.flow_control = p.flow_control, conn.retry_count = p.retry_count;
-  conn.rnr_retry_count = p.rnr_retry_count, conn.srq = p.srq, conn.qp_num = p.qpn;
+  conn.private_data = data;
+  conn.private_data_len = p.private_bytes;
+  conn.responder_resources = p.responder_resources;
+  conn.initiator_depth = p.initiator_depth;
+  conn.flow_control = p.flow_control;
+  conn.retry_count = p.retry_count;
+  conn.rnr_retry_count = p.rnr_retry_count;
+  conn.srq = p.srq;
+  conn.qp_num = p.qpn;
 }
 
 // False: its owner does not exist any more.
@@ -97,9 +105,14 @@ bool take(Event& out) {
   const auto row = std::ranges::find(kEvents, out.said.type, &EventRow::said);
   Id* const id = find_id(out.said.id);
   if (row == kEvents.end() || !id) return false;
-  out.id = id, out.event = row->type, out.status = out.said.status;
+  out.id = id;
+  out.event = row->type;
+  out.status = out.said.status;
   report(*id);
-  if (const int error = row->take(*id, out)) out.event = row->failed, out.status = -error;
+  if (const int error = row->take(*id, out)) {
+    out.event = row->failed;
+    out.status = -error;
+  }
   put_parameters(out);
   return true;
 }

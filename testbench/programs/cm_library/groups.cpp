@@ -24,13 +24,18 @@ ibv_gid gid_of(const Id& id, const attach::CmAddress& group, const attach::CmRou
   if (is_ethernet(id)) {
     std::copy(group.ip.begin(), group.ip.end(), raw);
     if (ipv4) raw[10] = raw[11] = 0xff;
-    if (ipv4 && !proto::is_ipv4_mapped(proto::Gid{route.sgid})) raw[0] = 0xff, raw[1] = 0x0e;
+    if (ipv4 && !proto::is_ipv4_mapped(proto::Gid{route.sgid})) {
+      raw[0] = 0xff;
+      raw[1] = 0x0e;
+    }
     return gid;
   }
   std::copy(group.ip.begin() + (ipv4 ? kIpv4At : 6), group.ip.end(), raw + (ipv4 ? kIpv4At : 6));
   if (ipv4) raw[kIpv4At] &= 0x0f;
-  raw[0] = 0xff, raw[1] = 0x12;  // of the link
-  raw[2] = ipv4 ? 0x40 : 0x60, raw[3] = id.ps == RDMA_PS_UDP ? 0x01 : 0x1b;
+  raw[0] = 0xff;
+  raw[1] = 0x12;  // of the link
+  raw[2] = ipv4 ? 0x40 : 0x60;
+  raw[3] = id.ps == RDMA_PS_UDP ? 0x01 : 0x1b;
   raw[4] = raw[5] = 0xff;  // partition
   return gid;
 }
@@ -47,8 +52,11 @@ int attach_group(Id& id, const attach::CmEvent& event, Event& out) {
   }
   rdma_ud_param& ud = out.param.ud;
   ud.ah_attr = {};
-  ud.ah_attr.is_global = 1, ud.ah_attr.port_num = id.port_num, ud.ah_attr.dlid = group->lid;
-  ud.ah_attr.grh.dgid = group->gid, ud.ah_attr.grh.hop_limit = attach::kHopLimit;
+  ud.ah_attr.is_global = 1;
+  ud.ah_attr.port_num = id.port_num;
+  ud.ah_attr.dlid = group->lid;
+  ud.ah_attr.grh.dgid = group->gid;
+  ud.ah_attr.grh.hop_limit = attach::kHopLimit;
   out.context = group->context;
   return 0;
 }

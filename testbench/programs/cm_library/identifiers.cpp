@@ -27,7 +27,10 @@ Id* find_id(u32 handle) {
 }
 Id& add_id(u32 handle, rdma_event_channel* channel, void* context, rdma_port_space space) {
   auto* const made = new Id;
-  made->handle = handle, made->channel = channel, made->context = context, made->ps = space;
+  made->handle = handle;
+  made->channel = channel;
+  made->context = context;
+  made->ps = space;
   made->qp_type = is_datagram(space) ? IBV_QPT_UD : IBV_QPT_RC;
   const std::lock_guard guard(mutex());
   ids()[handle] = made;
@@ -42,12 +45,14 @@ void put_address(const attach::CmAddress& from, sockaddr_storage& to) {
   if (from.family == kIpv6) {
     auto& out = reinterpret_cast<sockaddr_in6&>(to);
     out = {};
-    out.sin6_family = AF_INET6, out.sin6_port = htons(from.port);
+    out.sin6_family = AF_INET6;
+    out.sin6_port = htons(from.port);
     std::memcpy(&out.sin6_addr, from.ip.data(), sizeof out.sin6_addr);
   } else if (from.family == kIpv4) {
     auto& out = reinterpret_cast<sockaddr_in&>(to);
     out = {};
-    out.sin_family = AF_INET, out.sin_port = htons(from.port);
+    out.sin_family = AF_INET;
+    out.sin_port = htons(from.port);
     std::memcpy(&out.sin_addr, from.ip.data() + kIpv4At, sizeof out.sin_addr);
   }
 }
@@ -59,13 +64,22 @@ void put_path(Id& id, const attach::CmRoute& route) {
   ibv_sa_path_rec& path = id.path;
   std::memcpy(path.sgid.raw, route.sgid.data(), sizeof path.sgid.raw);
   std::memcpy(path.dgid.raw, route.dgid.data(), sizeof path.dgid.raw);
-  path.slid = htons(route.slid), path.dlid = htons(route.dlid);
-  path.hop_limit = route.hop_limit, path.traffic_class = route.traffic_class;
-  path.reversible = 1, path.numb_path = 1, path.pkey = proto::kDefaultPkey, path.sl = route.sl;
-  path.mtu_selector = kExactly, path.mtu = route.mtu;
-  path.rate_selector = kExactly, path.rate = kRate100;
-  path.packet_life_time_selector = kExactly, path.packet_life_time = route.ack_timeout;
-  id.route.path_rec = &path, id.route.num_paths = 1;
+  path.slid = htons(route.slid);
+  path.dlid = htons(route.dlid);
+  path.hop_limit = route.hop_limit;
+  path.traffic_class = route.traffic_class;
+  path.reversible = 1;
+  path.numb_path = 1;
+  path.pkey = proto::kDefaultPkey;
+  path.sl = route.sl;
+  path.mtu_selector = kExactly;
+  path.mtu = route.mtu;
+  path.rate_selector = kExactly;
+  path.rate = kRate100;
+  path.packet_life_time_selector = kExactly;
+  path.packet_life_time = route.ack_timeout;
+  id.route.path_rec = &path;
+  id.route.num_paths = 1;
 }
 }  // namespace
 
@@ -102,7 +116,10 @@ bool is_known(rdma_port_space space) {
 int make_id(rdma_event_channel* channel, rdma_cm_id** out, void* context, rdma_port_space space,
             ibv_qp_type type) {
   const bool waits = !channel;
-  if (!is_known(space)) return refuse("rdma_create_id", "RDMA_PS_IB is not supported"), errno;
+  if (!is_known(space)) {
+    refuse("rdma_create_id", "RDMA_PS_IB is not supported");
+    return errno;
+  }
   if (waits && !(channel = rdma_create_event_channel())) return errno;
   attach::Reply reply;
   attach::Request request;
@@ -113,7 +130,8 @@ int make_id(rdma_event_channel* channel, rdma_cm_id** out, void* context, rdma_p
     return error;
   }
   Id& made = add_id(reply.handle, channel, context, space);
-  made.waits = waits, made.qp_type = type;
+  made.waits = waits;
+  made.qp_type = type;
   *out = &made;
   return 0;
 }
@@ -131,9 +149,13 @@ HCA_CM rdma_event_channel* rdma_create_event_channel() {
   std::vector<attach::Descriptor> given;
   int error = ask(CmCall::CreateChannel, 0, request, reply, &given);
   if (!error && given.size() != 1) error = EPROTO;
-  if (error) return errno = error, nullptr;
+  if (error) {
+    errno = error;
+    return nullptr;
+  }
   auto* const made = new Channel;
-  made->handle = reply.handle, made->fd = given[0].release();
+  made->handle = reply.handle;
+  made->fd = given[0].release();
   return made;
 }
 HCA_CM void rdma_destroy_event_channel(rdma_event_channel* channel) {

@@ -25,7 +25,10 @@ using attach::CmCall;
 constexpr int kResolveMs = 2000;  // timeout of waiting calls; no request takes time
 
 // The result of a failed function: -1, or nullptr.
-inline int fail(int error) { return errno = error, -1; }
+inline int fail(int error) {
+  errno = error;
+  return -1;
+}
 // The same for an error that may be 0.
 inline int told(int error) { return error ? fail(error) : 0; }
 // EAGAIN. A caller that repeats this waits: in simulated time other threads continue.

@@ -16,23 +16,32 @@ int attributes_for(const Id& id, ibv_qp_state state, ibv_qp_attr& a, int& words)
   attach::CmNegotiated n;
   if (const int error = negotiated(id, n)) return error;
   const bool datagram = is_datagram(id.ps), reliable = id.qp_type == IBV_QPT_RC;
-  a = {}, words = IBV_QP_STATE;
+  a = {};
+  words = IBV_QP_STATE;
   a.qp_state = state;
   if (state == IBV_QPS_INIT) {
     words |= IBV_QP_PKEY_INDEX | IBV_QP_PORT | (datagram ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS);
-    a.port_num = id.port_num, a.qkey = n.qkey, a.qp_access_flags = kAccess;
+    a.port_num = id.port_num;
+    a.qkey = n.qkey;
+    a.qp_access_flags = kAccess;
   } else if (state == IBV_QPS_RTR && !datagram) {
     words |= IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
     if (reliable) words |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
-    a.ah_attr = path_of(n.route), a.path_mtu = ibv_mtu(n.route.mtu);
-    a.dest_qp_num = n.qpn, a.rq_psn = n.rq_psn;
-    a.max_dest_rd_atomic = n.responder_resources, a.min_rnr_timer = kMinRnrTimer;
+    a.ah_attr = path_of(n.route);
+    a.path_mtu = ibv_mtu(n.route.mtu);
+    a.dest_qp_num = n.qpn;
+    a.rq_psn = n.rq_psn;
+    a.max_dest_rd_atomic = n.responder_resources;
+    a.min_rnr_timer = kMinRnrTimer;
   } else if (state == IBV_QPS_RTS) {
     words |= IBV_QP_SQ_PSN;
     if (reliable)
       words |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
-    a.sq_psn = n.sq_psn, a.timeout = n.route.ack_timeout, a.retry_cnt = n.retry_count;
-    a.rnr_retry = n.rnr_retry_count, a.max_rd_atomic = n.initiator_depth;
+    a.sq_psn = n.sq_psn;
+    a.timeout = n.route.ack_timeout;
+    a.retry_cnt = n.retry_count;
+    a.rnr_retry = n.rnr_retry_count;
+    a.max_rd_atomic = n.initiator_depth;
   }
   return 0;
 }
@@ -59,11 +68,14 @@ int negotiated(const Id& id, attach::CmNegotiated& all) {
 
 ibv_ah_attr path_of(const attach::CmRoute& route) {
   ibv_ah_attr path{};
-  path.dlid = route.dlid, path.sl = route.sl, path.port_num = u8(route.port);
+  path.dlid = route.dlid;
+  path.sl = route.sl;
+  path.port_num = u8(route.port);
   path.is_global = route.global;
   if (!route.global) return path;
   std::memcpy(path.grh.dgid.raw, route.dgid.data(), route.dgid.size());
-  path.grh.sgid_index = route.sgid_index, path.grh.hop_limit = route.hop_limit;
+  path.grh.sgid_index = route.sgid_index;
+  path.grh.hop_limit = route.hop_limit;
   path.grh.traffic_class = route.traffic_class;
   return path;
 }
@@ -119,7 +131,10 @@ void free_queues(Id& id) {
 }
 int create_queue_pair(Id& id, ibv_qp_init_attr_ex& a) {
   if (id.qp || !id.verbs) return EINVAL;
-  if (!(a.comp_mask & IBV_QP_INIT_ATTR_PD)) a.comp_mask |= IBV_QP_INIT_ATTR_PD, a.pd = id.pd;
+  if (!(a.comp_mask & IBV_QP_INIT_ATTR_PD)) {
+    a.comp_mask |= IBV_QP_INIT_ATTR_PD;
+    a.pd = id.pd;
+  }
   if (a.pd->context != id.verbs) return EINVAL;
   if (id.srq && !a.srq) a.srq = id.srq;
   int error = make_queues(id, a);
@@ -141,10 +156,16 @@ HCA_CM int rdma_create_qp_ex(rdma_cm_id* id, ibv_qp_init_attr_ex* attributes) {
 HCA_CM int rdma_create_qp(rdma_cm_id* plain, ibv_pd* pd, ibv_qp_init_attr* attributes) {
   ibv_qp_init_attr_ex all{};
   all.qp_context = attributes->qp_context;
-  all.send_cq = attributes->send_cq, all.recv_cq = attributes->recv_cq, all.srq = attributes->srq;
-  all.cap = attributes->cap, all.qp_type = attributes->qp_type;
+  all.send_cq = attributes->send_cq;
+  all.recv_cq = attributes->recv_cq;
+  all.srq = attributes->srq;
+  all.cap = attributes->cap;
+  all.qp_type = attributes->qp_type;
   all.sq_sig_all = attributes->sq_sig_all;
-  if (pd) all.comp_mask = IBV_QP_INIT_ATTR_PD, all.pd = pd;
+  if (pd) {
+    all.comp_mask = IBV_QP_INIT_ATTR_PD;
+    all.pd = pd;
+  }
   if (rdma_create_qp_ex(plain, &all)) return -1;
   attributes->cap = all.cap;
   return 0;
@@ -162,7 +183,8 @@ HCA_CM int rdma_create_srq_ex(rdma_cm_id* plain, ibv_srq_init_attr_ex* attribute
   Id& id = id_of(plain);
   if (id.srq || !id.verbs) return fail(EINVAL);
   if (!(attributes->comp_mask & IBV_SRQ_INIT_ATTR_PD)) {
-    attributes->comp_mask |= IBV_SRQ_INIT_ATTR_PD, attributes->pd = id.pd;
+    attributes->comp_mask |= IBV_SRQ_INIT_ATTR_PD;
+    attributes->pd = id.pd;
   }
   id.srq = ibv_create_srq_ex(id.verbs, attributes);
   return id.srq ? 0 : -1;

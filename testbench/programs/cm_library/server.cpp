@@ -77,7 +77,9 @@ bool open_server() {
 int ask(CmCall call, u32 object, attach::Request& request, attach::Reply& reply,
         std::vector<attach::Descriptor>* descriptors) {
   const std::lock_guard guard(mutex());
-  request.verb = attach::Verb::Cm, request.object = object, request.names[0] = u32(call);
+  request.verb = attach::Verb::Cm;
+  request.object = object;
+  request.names[0] = u32(call);
   const int socket = server().socket.get();
   if (socket < 0) return EPERM;  // of a child that has opened nothing itself
   if (!attach::send_message(socket, request) ||
@@ -87,7 +89,8 @@ int ask(CmCall call, u32 object, attach::Request& request, attach::Reply& reply,
 }
 int ask(CmCall call, u32 object, u32 second, u32 third) {
   attach::Request request;
-  request.names[1] = second, request.names[2] = third;
+  request.names[1] = second;
+  request.names[2] = third;
   attach::Reply reply;
   return ask(call, object, request, reply);
 }
@@ -100,7 +103,10 @@ std::vector<s32> devices() {
 ibv_context* context_of(s32 index) {
   const std::lock_guard guard(mutex());
   const auto device = server().devices.find(index);
-  if (device == server().devices.end()) return errno = ENODEV, nullptr;
+  if (device == server().devices.end()) {
+    errno = ENODEV;
+    return nullptr;
+  }
   ibv_context*& context = server().contexts[index];
   if (!context) context = ibv_open_device(device->second);
   return context;
@@ -124,7 +130,10 @@ HCA_CM ibv_context** rdma_get_devices(int* count) {
   for (const hca::s32 device : devices())
     if (ibv_context* const context = context_of(device)) open.push_back(context);
   auto** const all = static_cast<ibv_context**>(std::calloc(open.size() + 1, sizeof(void*)));
-  if (!all) return errno = ENOMEM, nullptr;
+  if (!all) {
+    errno = ENOMEM;
+    return nullptr;
+  }
   std::copy(open.begin(), open.end(), all);
   if (count) *count = int(open.size());
   return all;

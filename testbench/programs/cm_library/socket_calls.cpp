@@ -237,9 +237,18 @@ HCA_CM int rselect(int count, fd_set* in, fd_set* out, fd_set* except, timeval* 
     if (set) FD_ZERO(set);
   int marks = 0;
   for (const pollfd& each : all) {
-    if (in && (each.revents & (POLLIN | POLLHUP))) FD_SET(each.fd, in), ++marks;
-    if (out && (each.revents & POLLOUT)) FD_SET(each.fd, out), ++marks;
-    if (except && (each.revents & POLLERR)) FD_SET(each.fd, except), ++marks;
+    if (in && (each.revents & (POLLIN | POLLHUP))) {
+      FD_SET(each.fd, in);
+      ++marks;
+    }
+    if (out && (each.revents & POLLOUT)) {
+      FD_SET(each.fd, out);
+      ++marks;
+    }
+    if (except && (each.revents & POLLERR)) {
+      FD_SET(each.fd, except);
+      ++marks;
+    }
   }
   return marks;
 }
@@ -264,7 +273,8 @@ HCA_CM int rsetsockopt(int fd, int level, int name, const void*, socklen_t) {
 HCA_CM int rgetsockopt(int fd, int level, int name, void* value, socklen_t* bytes) {
   return with(fd, [&](Socket&) {
     if (level != SOL_SOCKET || name != SO_ERROR || *bytes < sizeof(int)) return fail(ENOPROTOOPT);
-    *static_cast<int*>(value) = 0, *bytes = sizeof(int);
+    *static_cast<int*>(value) = 0;
+    *bytes = sizeof(int);
     return 0;
   });
 }

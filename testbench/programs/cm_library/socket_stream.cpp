@@ -26,7 +26,8 @@ int Socket::make_queues() {
   attributes.send_cq = attributes.recv_cq = queue_;
   attributes.cap.max_send_wr = attributes.cap.max_recv_wr = kWork;
   attributes.cap.max_send_sge = attributes.cap.max_recv_sge = 1;
-  attributes.qp_type = IBV_QPT_RC, attributes.sq_sig_all = 1;
+  attributes.qp_type = IBV_QPT_RC;
+  attributes.sq_sig_all = 1;
   if (rdma_create_qp(id_, nullptr, &attributes)) return -1;
   for (u32 slot = 0; slot < kWork; ++slot) post_receive(slot);
   return 0;
@@ -36,7 +37,9 @@ void Socket::post_receive(u32 slot) {
   ibv_sge part{reinterpret_cast<u64>(memory_.data()) + u64{slot} * kSlotBytes, kSlotBytes,
                region_->lkey};
   ibv_recv_wr work{}, *bad;
-  work.wr_id = slot, work.sg_list = &part, work.num_sge = 1;
+  work.wr_id = slot;
+  work.sg_list = &part;
+  work.num_sge = 1;
   failed_ |= ibv_post_recv(id_->qp, &work, &bad) != 0;
 }
 
@@ -47,14 +50,19 @@ int Socket::post(const void* data, u32 bytes, u32 flags) {
   if (bytes) std::memcpy(at, data, bytes);
   ibv_sge part{reinterpret_cast<u64>(at), bytes, region_->lkey};
   ibv_send_wr work{}, *bad;
-  work.wr_id = slot, work.sg_list = &part, work.num_sge = bytes ? 1 : 0;
+  work.wr_id = slot;
+  work.sg_list = &part;
+  work.num_sge = bytes ? 1 : 0;
   work.opcode = IBV_WR_SEND_WITH_IMM;
   work.imm_data = htonl(std::exchange(returned_, 0) | flags);
   if (const int error = ibv_post_send(id_->qp, &work, &bad)) {
-    failed_ = true;
-    return fail(error);
+    {
+      failed_ = true;
+      return fail(error);
+    }
+    ++sent_;
+    ++outstanding_;
   }
-  ++sent_, ++outstanding_;
   if (bytes) --credits_;
   return 0;
 }
@@ -97,7 +105,10 @@ void Socket::take_connection_events() {
     if (event->event == RDMA_CM_EVENT_DISCONNECTED) state_ = State::Ended;
     rdma_ack_cm_event(event);
   }
-  if (state_ == State::Ended) poll_queue(), peer_ended_ = sends_ended_ = true;
+  if (state_ == State::Ended) {
+    poll_queue();
+    peer_ended_ = sends_ended_ = true;
+  }
 }
 void Socket::take_events() {
   if (events_ && is_readable(events_->fd)) {
@@ -142,7 +153,8 @@ ssize_t Socket::send(const void* data, std::size_t bytes, int flags) {
     }
     const u32 some = u32(std::min<std::size_t>(left, kSlotBytes));
     if (post(at, some, 0)) return -1;
-    at += some, left -= some;
+    at += some;
+    left -= some;
   }
   return ssize_t(bytes);
 }
@@ -171,8 +183,13 @@ ssize_t Socket::receive(void* data, std::size_t bytes, int flags) {
     taken_ += some;
     if (taken_ < one.bytes) continue;
     post_receive(one.slot);
-    ++returned_, ++first_, taken_ = 0;
-    if (first_ == received_.size()) received_.clear(), first_ = 0;
+    ++returned_;
+    ++first_;
+    taken_ = 0;
+    if (first_ == received_.size()) {
+      received_.clear();
+      first_ = 0;
+    }
     return_credits();
   }
   return ssize_t(got);

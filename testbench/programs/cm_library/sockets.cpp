@@ -40,20 +40,30 @@ int Socket::connect(const sockaddr* address) {
 }
 
 std::unique_ptr<Socket> Socket::accept() {
-  if (state_ != State::Listens) return errno = EINVAL, nullptr;
-  if (!blocks && !is_readable(channel_->fd)) return fail_for_now(), nullptr;
+  if (state_ != State::Listens) {
+    errno = EINVAL;
+    return nullptr;
+  }
+  if (!blocks && !is_readable(channel_->fd)) {
+    fail_for_now();
+    return nullptr;
+  }
   rdma_cm_event* event;
   if (rdma_get_cm_event(channel_, &event)) return nullptr;
   rdma_cm_id* const made = event->id;
   const bool asked = event->event == RDMA_CM_EVENT_CONNECT_REQUEST;
   rdma_ack_cm_event(event);
-  if (!asked) return errno = ECONNABORTED, nullptr;
+  if (!asked) {
+    errno = ECONNABORTED;
+    return nullptr;
+  }
   rdma_event_channel* const channel = rdma_create_event_channel();
   if (!channel || rdma_migrate_id(made, channel)) {
     const int error = errno;
     rdma_destroy_id(made);
     if (channel) rdma_destroy_event_channel(channel);
-    return errno = error, nullptr;
+    errno = error;
+    return nullptr;
   }
   auto socket = std::make_unique<Socket>(domain_, channel, made);
   if (socket->make_queues() || rdma_accept(made, nullptr) ||

@@ -166,7 +166,10 @@ namespace {
 template <class Read>
 ssize_t read_link(int folder, const char* path, Read read) {
   const Place place(folder, path);
-  if (place.node() >= 0) return errno = EINVAL, -1;  // a device is no link
+  if (place.node() >= 0) {
+    errno = EINVAL;
+    return -1;
+  }  // a device is no link
   return read(place.folder(), place.path());
 }
 // `resolved`: nullptr, or room for PATH_MAX.

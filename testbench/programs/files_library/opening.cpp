@@ -48,7 +48,10 @@ template <class Open>
 FILE* open_stream(const char* path, const char* mode, Open open) {
   const Place place(path);
   const bool writes = mode && std::strpbrk(mode, "wa+");
-  if (place.is_ours() && writes && place.node() < 0) return refuse_to_write(place), nullptr;
+  if (place.is_ours() && writes && place.node() < 0) {
+    refuse_to_write(place);
+    return nullptr;
+  }
   refresh(place);
   return open(place.path(), place.node() >= 0 ? "r" : mode);
 }
@@ -152,7 +155,8 @@ int glob_here(const char* pattern, int flags, Glob* found, Stat status, Stat lin
   found->gl_opendir = [](const char* path) -> void* { return opendir(path); };
   found->gl_closedir = [](void* folder) { closedir(static_cast<DIR*>(folder)); };
   found->gl_readdir = reinterpret_cast<decltype(found->gl_readdir)>(read);
-  found->gl_stat = status, found->gl_lstat = link_status;
+  found->gl_stat = status;
+  found->gl_lstat = link_status;
   const int result = next(pattern, flags | GLOB_ALTDIRFUNC, failed, found);
   found->gl_flags &= ~GLOB_ALTDIRFUNC;
   return result;

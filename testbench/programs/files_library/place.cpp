@@ -25,7 +25,10 @@ class Components {
   // False: it has become too long.
   bool add(const char* begin, std::size_t length) {
     if (length == 0 || (length == 1 && *begin == '.')) return true;
-    if (length == 2 && begin[0] == '.' && begin[1] == '.') return up(), true;
+    if (length == 2 && begin[0] == '.' && begin[1] == '.') {
+      up();
+      return true;
+    }
     if (length_ + 1 + length >= sizeof text_) return false;
     text_[length_++] = '/';
     std::memcpy(text_ + length_, begin, length);
@@ -144,7 +147,8 @@ void Place::take(const char* path) {
   std::memcpy(own_, g_root, g_root_length);
   std::memcpy(own_ + g_root_length, found.place, place);
   std::memcpy(own_ + g_root_length + place, found.rest, rest + 1);
-  path_ = own_, folder_ = AT_FDCWD;
+  path_ = own_;
+  folder_ = AT_FDCWD;
   changes_ = attach::changes(own_ + g_root_length);
   node_ = node_of(found);
   // Of HCAs that the program is not to see there is none.

@@ -49,7 +49,10 @@ class AttachedMemory final : public tlm_::MemoryBeyond, public blocks::HostPages
   // Modifies CQEs that the HCA writes, before the program sees them.
   using Change = std::function<void(std::span<u8> cqes)>;
   void change(u32 number, Change change) { programs_.at(number).change = std::move(change); }
-  void detach(u32 number) { programs_.erase(number), numbers_.give_back(number); }
+  void detach(u32 number) {
+    programs_.erase(number);
+    numbers_.give_back(number);
+  }
   // Each CQE written into this ring gets its CqeTime at its place in the table at `stamps`. Both
   // are offsets in the shared memory.
   void stamp(u32 number, u64 ring, u64 bytes, u64 stamps) {

@@ -14,11 +14,13 @@ inline CmAddress address_of(const sockaddr* address) {
   CmAddress out;
   if (address && address->sa_family == AF_INET) {
     const auto& in = *reinterpret_cast<const sockaddr_in*>(address);
-    out.family = kIpv4, out.port = ntohs(in.sin_port);
+    out.family = kIpv4;
+    out.port = ntohs(in.sin_port);
     std::memcpy(out.ip.data() + kIpv4At, &in.sin_addr, sizeof in.sin_addr);
   } else if (address && address->sa_family == AF_INET6) {
     const auto& in = *reinterpret_cast<const sockaddr_in6*>(address);
-    out.family = kIpv6, out.port = ntohs(in.sin6_port);
+    out.family = kIpv6;
+    out.port = ntohs(in.sin6_port);
     std::memcpy(out.ip.data(), &in.sin6_addr, sizeof in.sin6_addr);
     if (IN6_IS_ADDR_V4MAPPED(&in.sin6_addr)) {
       out.family = kIpv4;

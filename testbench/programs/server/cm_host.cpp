@@ -95,11 +95,14 @@ CmRoute CmHost::route(Ends ends) const {
   const proto::PortAttributes &here = device(ends.from).cm().port(),
                               &there = device(ends.to).cm().port();
   route.device = ends.from;
-  route.sgid = here.gids[0].bytes, route.dgid = there.gids[0].bytes;
-  route.slid = here.lid, route.dlid = there.lid;
+  route.sgid = here.gids[0].bytes;
+  route.dgid = there.gids[0].bytes;
+  route.slid = here.lid;
+  route.dlid = there.lid;
   route.global = proto::Framing(here.framing) != proto::Framing::IbLocal;
   if (!proto::is_native(proto::Framing(here.framing))) route.slid = route.dlid = 0;
-  route.hop_limit = kHopLimit, route.ack_timeout = kAckTimeout;
+  route.hop_limit = kHopLimit;
+  route.ack_timeout = kAckTimeout;
   route.mtu = mtu_code(std::min(here.mtu, there.mtu));
   return route;
 }

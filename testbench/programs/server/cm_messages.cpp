@@ -48,7 +48,8 @@ CmParameters parameters_in(const Mad& mad) {
       take_private(mad, cm::kIpHeaderBytes, p);
       return p;
     case Message::SidrRep:
-      p.qpn = u32(mad.get("QPN")), p.qkey = u32(mad.get("Q_Key"));
+      p.qpn = u32(mad.get("QPN"));
+      p.qkey = u32(mad.get("Q_Key"));
       take_private(mad, 0, p);
       return p;
     case Message::Rej:
@@ -61,7 +62,8 @@ CmParameters parameters_in(const Mad& mad) {
   p.responder_resources = u8(mad.get("InitiatorDepth"));
   p.initiator_depth = u8(mad.get("ResponderResources"));
   p.flow_control = u8(mad.get("EndToEndFlowControl"));
-  p.rnr_retry_count = u8(mad.get("RnrRetryCount")), p.srq = u8(mad.get("SRQ"));
+  p.rnr_retry_count = u8(mad.get("RnrRetryCount"));
+  p.srq = u8(mad.get("SRQ"));
   return p;
 }
 
@@ -77,8 +79,10 @@ void put_path(Mad& req, const CmRoute& route) {
   req.set("PrimaryRemotePortLID", ethernet ? proto::kPermissiveLid : route.dlid);
   req.set_gid("PrimaryLocalPortGID", proto::Gid{route.sgid});
   req.set_gid("PrimaryRemotePortGID", proto::Gid{route.dgid});
-  req.set("PrimaryPacketRate", kRate), req.set("PrimaryTrafficClass", route.traffic_class);
-  req.set("PrimaryHopLimit", route.hop_limit), req.set("PrimarySL", route.sl);
+  req.set("PrimaryPacketRate", kRate);
+  req.set("PrimaryTrafficClass", route.traffic_class);
+  req.set("PrimaryHopLimit", route.hop_limit);
+  req.set("PrimarySL", route.sl);
   req.set("PrimarySubnetLocal", route.hop_limit <= 1);
   req.set("PrimaryLocalAckTimeout", route.ack_timeout);
 }
@@ -97,32 +101,35 @@ Mad CmSession::request_of(const CmId& id, const CmParameters& p) const {
   cm::put_ip_header(mad.private_data(), header_of(route, destination));
   if (datagram) return mad;
   mad.set("LocalCaGuid", host_.device(route.device).info().node_guid);
-  mad.set("LocalQPN", p.qpn), mad.set("StartingPSN", id.psn_);
+  mad.set("LocalQPN", p.qpn);
+  mad.set("StartingPSN", id.psn_);
   mad.set("ResponderResources", p.responder_resources);
   mad.set("InitiatorDepth", p.initiator_depth);
   mad.set("TransportServiceType",
           u64(id.wanted_.unreliable ? TransportService::Uc : TransportService::Rc));
   mad.set("EndToEndFlowControl", p.flow_control != 0);
   mad.set("RetryCount", std::min(p.retry_count, proto::kRetryMax));
-  mad.set("RnrRetryCount", std::min(p.rnr_retry_count, proto::kRetryMax)),
-      mad.set("SRQ", p.srq != 0);
+  mad.set("RnrRetryCount", std::min(p.rnr_retry_count, proto::kRetryMax));
+  mad.set("SRQ", p.srq != 0);
   put_path(mad, route);
   return mad;
 }
 Mad CmSession::reply_of(const CmId& id, const CmParameters& p) const {
   if (is_datagram(id.wanted_.port_space)) {
     Mad mad(Message::SidrRep);
-    mad.set("QPN", p.qpn), mad.set("Q_Key", p.qkey);
+    mad.set("QPN", p.qpn);
+    mad.set("Q_Key", p.qkey);
     mad.set("ServiceID", id.connection_->request()->get("ServiceID"));
     return mad;
   }
   Mad mad(Message::Rep);
-  mad.set("LocalQPN", p.qpn), mad.set("StartingPSN", id.psn_);
+  mad.set("LocalQPN", p.qpn);
+  mad.set("StartingPSN", id.psn_);
   mad.set("ResponderResources", p.responder_resources);
   mad.set("InitiatorDepth", p.initiator_depth);
   mad.set("EndToEndFlowControl", p.flow_control != 0);
-  mad.set("RnrRetryCount", std::min(p.rnr_retry_count, proto::kRetryMax)),
-      mad.set("SRQ", p.srq != 0);
+  mad.set("RnrRetryCount", std::min(p.rnr_retry_count, proto::kRetryMax));
+  mad.set("SRQ", p.srq != 0);
   mad.set("LocalCaGuid", host_.device(id.route_.device).info().node_guid);
   return mad;
 }
@@ -189,9 +196,12 @@ Reply CmSession::query(CmId& id, const Request&) {
     const Mad* const from = !active ? &request : reply ? &*reply : nullptr;
     if (from && request.message() == Message::Req) {
       const CmParameters p = parameters_in(*from);
-      n.qpn = p.qpn, n.sq_psn = u32(from->get("StartingPSN"));
-      n.responder_resources = p.responder_resources, n.initiator_depth = p.initiator_depth;
-      n.rnr_retry_count = p.rnr_retry_count, n.retry_count = u8(request.get("RetryCount"));
+      n.qpn = p.qpn;
+      n.sq_psn = u32(from->get("StartingPSN"));
+      n.responder_resources = p.responder_resources;
+      n.initiator_depth = p.initiator_depth;
+      n.rnr_retry_count = p.rnr_retry_count;
+      n.retry_count = u8(request.get("RetryCount"));
     }
   }
   Reply reply;
@@ -209,7 +219,8 @@ cm::Listener CmSession::take_request(CmId& listener, s32 device, const Mad& mad)
   CmNewId wanted = listener.wanted_;
   if (mad.message() == Message::Req) wanted.unreliable = is_unreliable(mad);
   CmId& made = add_id(*listener.channel_, wanted);
-  made.listener_ = &listener, made.devices_ = 1u << device;
+  made.listener_ = &listener;
+  made.devices_ = 1u << device;
   const u8 family = header->ipv6 ? kIpv6 : kIpv4;
   const CmAddress remote{family, header->source_port, header->source.bytes};
   made.peer_device_ = host_.owner(remote).value_or(device);
@@ -245,9 +256,14 @@ void CmSession::told(CmId& id, cm::Tell tells, const Mad* mad) {
   if (mad) event.parameters = parameters_in(*mad);
   if (tells == cm::Tell::Unreachable) event.status = -ETIMEDOUT;
   if (tells == cm::Tell::Refused) event.status = s32(mad->get("Reason"));
-  if (tells == cm::Tell::Answered && mad->get("Status"))
-    event.type = CmEventType::Unreachable, event.status = s32(mad->get("Status"));
-  if (tells == cm::Tell::Request) event.id = id.listener_->handle_, event.request = id.handle_;
+  if (tells == cm::Tell::Answered && mad->get("Status")) {
+    event.type = CmEventType::Unreachable;
+    event.status = s32(mad->get("Status"));
+  }
+  if (tells == cm::Tell::Request) {
+    event.id = id.listener_->handle_;
+    event.request = id.handle_;
+  }
   tell(id, event);
 }
 }  // namespace hca::attach

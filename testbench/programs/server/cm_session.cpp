@@ -17,7 +17,10 @@ constexpr u32 kMostAckTimeout = 31;
 
 CmId::~CmId() {
   session_.host_.unbind(*this);
-  if (connection_) session_.agent(*this).leave(*connection_), session_.wake(*this);
+  if (connection_) {
+    session_.agent(*this).leave(*connection_);
+    session_.wake(*this);
+  }
 }
 void CmId::told(cm::Connection& connection, cm::Tell tell, const cm::Mad* mad) {
   connection_ = &connection;
@@ -160,7 +163,8 @@ int CmSession::bind_to(CmId& id, const CmAddress& address) {
   const u16 port = address.port ? address.port : host_.free_port(devices, space);
   if (!port || !host_.is_free(devices, space, port, id.reuses_)) return EADDRINUSE;
   if (device >= 0) id.route_ = host_.route({device, device});
-  id.route_.local = address, id.route_.local.port = port;
+  id.route_.local = address;
+  id.route_.local.port = port;
   id.devices_ = devices;
   host_.bind(id, devices, space, port);
   return 0;
@@ -202,14 +206,18 @@ Reply CmSession::resolve(CmId& id, const Request& request) {
   if (!ends) return error_reply(ENETUNREACH);
   CmAddress local = id.route_.local;
   const bool any = CmHost::is_any(local);
-  if (any) local.ip = {}, local.family = 0;
+  if (any) {
+    local.ip = {};
+    local.family = 0;
+  }
   if (!id.devices_) {
     CmAddress own = host_.address_of(ends->from, destination.family);
     own.port = 0;
     if (const int error = bind_to(id, own)) return error_reply(error);
     local.port = id.route_.local.port;
   }
-  id.route_ = host_.route(*ends), id.peer_device_ = ends->to;
+  id.route_ = host_.route(*ends);
+  id.peer_device_ = ends->to;
   id.route_.local = any ? host_.address_of(ends->from, destination.family) : local;
   id.route_.local.port = local.port;
   id.route_.remote = destination;
@@ -249,7 +257,8 @@ Reply CmSession::join(CmId& id, const Request& request) {
   const auto group = get<CmAddress>(request.body);
   if (!CmHost::is_multicast(group)) return error_reply(EINVAL);
   CmEvent event{.type = CmEventType::MulticastJoin, .cookie = request.cookie};
-  event.parameters.qpn = proto::kMulticastQp, event.parameters.qkey = kUdpQkey;
+  event.parameters.qpn = proto::kMulticastQp;
+  event.parameters.qkey = kUdpQkey;
   tell(id, event);
   return {};
 }

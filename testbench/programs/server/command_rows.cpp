@@ -51,13 +51,15 @@ int prepare_mr(const Session& session, u32 number, Names names, Body& body) {
   if (mr.log_page) return EINVAL;
   if (!session.is_mapped(mr.physical, mr.bytes)) return EFAULT;
   mr.physical = session.memory_address(mr.physical);
-  mr.pd = number_of(names[0]), mr.key = number;
+  mr.pd = number_of(names[0]);
+  mr.key = number;
   return put_structure(body, mr);
 }
 
 int prepare_mw(const Session&, u32 number, Names names, Body& body) {
   auto mw = structure_in<proto::MwAttributes>(body);
-  mw.pd = number_of(names[0]), mw.key = number;
+  mw.pd = number_of(names[0]);
+  mw.key = number;
   return put_structure(body, mw);
 }
 
@@ -78,16 +80,20 @@ int prepare_qp(const Session& session, u32, Names names, Body& body) {
   auto qp = structure_in<proto::QpCreate>(body);
   if (!place_ring(session, qp.sq_address, qp.sq_log_entries, qp.sq_log_stride)) return EINVAL;
   if (!place_ring(session, qp.rq_address, qp.rq_log_entries, qp.rq_log_stride)) return EINVAL;
-  qp.pd = number_of(names[0]), qp.send_cq = number_of(names[1]);
-  qp.receive_cq = number_of(names[2]), qp.srqn = number_of(names[3]);
-  qp.privileged = false, qp.context = 0;
+  qp.pd = number_of(names[0]);
+  qp.send_cq = number_of(names[1]);
+  qp.receive_cq = number_of(names[2]);
+  qp.srqn = number_of(names[3]);
+  qp.privileged = false;
+  qp.context = 0;
   return put_structure(body, qp);
 }
 
 int prepare_srq(const Session& session, u32, Names names, Body& body) {
   auto srq = structure_in<proto::SrqAttributes>(body);
   if (!place_ring(session, srq.address, srq.log_entries, srq.log_stride)) return EINVAL;
-  srq.pd = number_of(names[0]), srq.context = 0;
+  srq.pd = number_of(names[0]);
+  srq.context = 0;
   return put_structure(body, srq);
 }
 

@@ -27,7 +27,8 @@ EventQueue::EventQueue(std::size_t words) : words_(words) {
   std::array<int, 2> ends;
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()))
     throw std::runtime_error(std::string("socketpair: ") + std::strerror(errno));
-  out_ = Descriptor(ends[0]), in_ = Descriptor(ends[1]);
+  out_ = Descriptor(ends[0]);
+  in_ = Descriptor(ends[1]);
 }
 
 bool EventQueue::write(std::span<const u64> record) {

@@ -61,7 +61,11 @@ bool counts(FailVerb verb, const proto::Cqe& cqe) {
 void Failures::set(const std::vector<FailConfig>& fails) {
   if (fails.size() < fails_.size() || fails.empty()) {
     control_.failures.store(0, std::memory_order_release);
-    for (SharedFailure& entry : control_.failing) entry.verb = 0, entry.seen = 0, entry.done = 0;
+    for (SharedFailure& entry : control_.failing) {
+      entry.verb = 0;
+      entry.seen = 0;
+      entry.done = 0;
+    }
     fails_.clear();
   }
   for (std::size_t i = fails_.size(); i < std::min(fails.size(), kMostFails); ++i) {
@@ -110,7 +114,8 @@ void Failures::change(std::span<u8> cqes) {
     } else {
       cqe.status = status_of(cqe);
       if (cqe.status == proto::WcStatus::Success) continue;
-      flushing_.push_back(cqe.qpn), failed_.push_back(cqe.qpn);
+      flushing_.push_back(cqe.qpn);
+      failed_.push_back(cqe.qpn);
     }
     proto::encode(cqe, cqes.data());
   }

@@ -24,8 +24,10 @@ Object& made(Object* object, const char* what) {
 }
 testbench::QpInitAttr attributes(testbench::Cq& cq) {
   testbench::QpInitAttr a;
-  a.service = proto::Service::Ud, a.send_cq = a.recv_cq = &cq;
-  a.max_send_wr = kSends, a.max_recv_wr = kReceives;
+  a.service = proto::Service::Ud;
+  a.send_cq = a.recv_cq = &cq;
+  a.max_send_wr = kSends;
+  a.max_recv_wr = kReceives;
   a.max_inline_data = proto::kMadBytes;
   a.privileged = true;  // its buffers need no region
   return a;
@@ -45,11 +47,15 @@ GeneralServices::GeneralServices(testbench::Node& node, const proto::PortAttribu
       outgoing_(node.verbs.alloc(proto::kMadBytes)) {
   proto::QpAttributes change{};
   change.mask = proto::kQpState | proto::kQpPkeyIndex | proto::kQpQkey | proto::kQpPort;
-  change.state = QpState::Init, change.port = 1, change.qkey = proto::kQp1Qkey;
+  change.state = QpState::Init;
+  change.port = 1;
+  change.qkey = proto::kQp1Qkey;
   modify(change);
-  change.mask = proto::kQpState, change.state = QpState::Rtr;
+  change.mask = proto::kQpState;
+  change.state = QpState::Rtr;
   modify(change);
-  change.mask = proto::kQpState | proto::kQpSqPsn, change.state = QpState::Rts;
+  change.mask = proto::kQpState | proto::kQpSqPsn;
+  change.state = QpState::Rts;
   modify(change);
   for (u64 slot = 0; slot < kReceives; ++slot) post_receive(slot);
   node_.verbs.req_notify_cq(cq_, false);
@@ -79,11 +85,13 @@ void GeneralServices::post(const Mad& mad, const Place& to) {
   wr.sg_list = {&buffer, 1};
   wr.send_flags = testbench::kSignaled | testbench::kInline;
   proto::AddressHandle& ah = wr.ah;
-  ah.dest_qpn = proto::kQp1, ah.qkey = proto::kQp1Qkey;
-  ah.dlid = to.lid, ah.hop_limit = kHopLimit;
+  ah.dest_qpn = proto::kQp1;
+  ah.qkey = proto::kQp1Qkey;
+  ah.dlid = to.lid;
+  ah.hop_limit = kHopLimit;
   ah.udp_source_port = proto::kFirstUdpSourcePort;
   ah.global = framing_ == proto::Framing::IbGlobal;
-  ah.dgid_high = proto::load_be<8>(to.gid.data()),
+  ah.dgid_high = proto::load_be<8>(to.gid.data());
   ah.dgid_low = proto::load_be<8>(to.gid.data() + 8);
   if (!proto::is_native(framing_)) ah.dmac = mac_of_(proto::Gid{to.gid});
   node_.verbs.post_send(qp_, wr);

@@ -17,7 +17,10 @@ class LetOthers {
  public:
   // False: sleeping is better. Measures one yield in eight to detect long ones.
   bool yield_unless_long() {
-    if (sleeps_) return --sleeps_, false;
+    if (sleeps_) {
+      --sleeps_;
+      return false;
+    }
     const bool measures = ++yields_ % kBetweenMeasures == 0;
     const u64 from = measures ? now() : 0;
     kernel_call(SYS_sched_yield);  // by name it would call the program's own

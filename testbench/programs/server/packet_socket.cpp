@@ -50,13 +50,15 @@ void Descriptor::close() {
 bool send_packet(int socket, std::span<const u8> bytes, std::span<const int> descriptors) {
   iovec part{const_cast<u8*>(bytes.data()), bytes.size()};
   msghdr header{};
-  header.msg_iov = &part, header.msg_iovlen = 1;
+  header.msg_iov = &part;
+  header.msg_iovlen = 1;
   Control control;
   if (!descriptors.empty()) {
     header.msg_control = control.bytes.data();
     header.msg_controllen = CMSG_SPACE(descriptors.size_bytes());
     cmsghdr* rights = CMSG_FIRSTHDR(&header);
-    rights->cmsg_level = SOL_SOCKET, rights->cmsg_type = SCM_RIGHTS;
+    rights->cmsg_level = SOL_SOCKET;
+    rights->cmsg_type = SCM_RIGHTS;
     rights->cmsg_len = CMSG_LEN(descriptors.size_bytes());
     std::memcpy(CMSG_DATA(rights), descriptors.data(), descriptors.size_bytes());
   }
@@ -70,8 +72,10 @@ bool receive_packet(int socket, std::span<u8> bytes, std::vector<Descriptor>* de
   iovec part{bytes.data(), bytes.size()};
   Control control;
   msghdr header{};
-  header.msg_iov = &part, header.msg_iovlen = 1;
-  header.msg_control = control.bytes.data(), header.msg_controllen = control.bytes.size();
+  header.msg_iov = &part;
+  header.msg_iovlen = 1;
+  header.msg_control = control.bytes.data();
+  header.msg_controllen = control.bytes.size();
   ssize_t received;
   do received = recvmsg(socket, &header, MSG_CMSG_CLOEXEC);
   while (received < 0 && errno == EINTR);

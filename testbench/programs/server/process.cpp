@@ -142,7 +142,8 @@ bool Process::waits_for_memory(SharedThread& thread, bool spins, Question& quest
   if (cpu_time < question.next || question.refused) return false;
   if ((question.refused = is_traced(pid_))) return false;
   take_posted();
-  thread.steps = question.steps, thread.asked = asked + 1;
+  thread.steps = question.steps;
+  thread.asked = asked + 1;
   question.open = !syscall(SYS_tgkill, pid_, thread.tid, kExamine);
   question.refused = !question.open && errno == EPERM;
   question.steps = std::min(kMostSteps, u32(kAskLater) * question.steps);
@@ -170,7 +171,8 @@ bool Process::is_silent(SharedThread& thread, bool spins, Question& question, u6
       return note_lost(thread, guesses_, false);
   }
   if (!sleeps_in_kernel(pid_, thread.tid)) {
-    question.awake = real_time, question.parked = 0;
+    question.awake = real_time;
+    question.parked = 0;
     return false;
   }
   question.parked = is_parked(pid_, thread.tid) ? question.parked + 1 : 0;
@@ -198,7 +200,8 @@ bool Process::runs(SharedThread& thread, bool spins) {
     Question question{};
     const auto begin_patience = [&] {
       question = {.next = spins ? kAskWaiting : kAsk};
-      cpu = cpu_time_of(pid_), real = nanoseconds_of(CLOCK_MONOTONIC);
+      cpu = cpu_time_of(pid_);
+      real = nanoseconds_of(CLOCK_MONOTONIC);
       made = thread.threads_made.load(std::memory_order_relaxed);
     };
     begin_patience();

@@ -29,7 +29,8 @@ Cycle Thread::await(Cycle now) {
 
 Cycle Thread::act(Cycle now) {
   if (std::exchange(works_, false)) return await(now);
-  scheduled_ = false, deadline_ = engine::kNever;
+  scheduled_ = false;
+  deadline_ = engine::kNever;
   const Activity activity = shared_.activity.load(std::memory_order_acquire);
   if (activity == Activity::None) return 0;
   const u64 period = host_.period();
@@ -42,10 +43,14 @@ Cycle Thread::act(Cycle now) {
   const bool saw_write = std::exchange(written_, false) && was_silent;
   silent_ = !host_.runs(shared_, spins_);
   if (silent_ && activity != Activity::Silent) silent_since_ = now;
-  if (saw_write && !silent_) spins_ = true, found_ = last_written_;
+  if (saw_write && !silent_) {
+    spins_ = true;
+    found_ = last_written_;
+  }
   host_.take_posted();
   if (silent_) return 0;
-  wait_ = shared_.wait, ring_ = shared_.ring;
+  wait_ = shared_.wait;
+  ring_ = shared_.ring;
   spins_ |= wait_ == Wait::Memory;
   if (const u64 work = shared_.work; wait_ == Wait::Completion && work) {
     works_ = true;
@@ -108,7 +113,8 @@ void Thread::written(Cycle at, u32 attachment, u64 address, u64 bytes, bool comp
   constexpr Cycle kShare = 8;
   const bool expected = !silent_ || found_ - address < bytes;
   const Cycle waited = at - silent_since_;
-  scheduled_ = written_ = true, last_written_ = address + bytes - 1;
+  scheduled_ = written_ = true;
+  last_written_ = address + bytes - 1;
   cpu().notice_at(at, expected ? 0 : waited / kShare);
 }
 void Thread::event(Cycle at) {

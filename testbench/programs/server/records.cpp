@@ -25,7 +25,8 @@ json entry_of(const Config& config, const EntryUse& use, std::string_view matche
   json entry;
   engine::for_each_knob(
       config, [&](const auto& knob) { entry[std::string(knob.info.name)] = knob.text(); });
-  entry[std::string(matched)] = use.seen, entry[std::string(done)] = use.done;
+  entry[std::string(matched)] = use.seen;
+  entry[std::string(done)] = use.done;
   return entry;
 }
 }  // namespace
@@ -60,7 +61,8 @@ void Records::close() {
 }
 
 void Records::write(bool idle, bool ended) {
-  last_ = nanoseconds_of(CLOCK_MONOTONIC), written_at_ = testbench::kernel_picoseconds();
+  last_ = nanoseconds_of(CLOCK_MONOTONIC);
+  written_at_ = testbench::kernel_picoseconds();
   if (capture_) capture_->flush(idle);
   write_faults();
   testbench::replace_text_file(folder_ / "counters.csv", counters());
@@ -124,7 +126,9 @@ std::string Records::summary(bool ended) const {
     faults.push_back(entry_of(server_.faults()[i], of_faults[i], "matched", "hit"));
   for (std::size_t i = 0; i < of_fails.size(); ++i)
     fails.push_back(entry_of(server_.fails()[i], of_fails[i], "counted", "failed"));
-  all["faults"] = faults, all["fail"] = fails, all["frames_hit_by_faults"] = faults_done_;
+  all["faults"] = faults;
+  all["fail"] = fails;
+  all["frames_hit_by_faults"] = faults_done_;
   return all.dump(1) + '\n';
 }
 }  // namespace hca::attach

@@ -65,7 +65,8 @@ Server::~Server() {
 
 void Server::watch(int descriptor, Connection* connection) {
   epoll_event event{};
-  event.events = EPOLLIN, event.data.ptr = connection;
+  event.events = EPOLLIN;
+  event.data.ptr = connection;
   if (epoll_ctl(poll_.get(), EPOLL_CTL_ADD, descriptor, &event))
     throw std::runtime_error(std::string("epoll: ") + std::strerror(errno));
 }
@@ -100,7 +101,8 @@ void Server::run(const volatile std::sig_atomic_t& stop) {
     if (++turns >= between_sockets || !has_sessions_by_day()) {
       const bool heard = handle_sockets(0);
       between_sockets = heard ? 1 : std::min(2 * between_sockets, kMostBetweenSockets);
-      worked |= heard, turns = 0;
+      worked |= heard;
+      turns = 0;
     }
     give_turns();
     const Passes passes = simulate();

@@ -160,7 +160,8 @@ Reply Server::open(Connection& connection, const Request& request, Descriptors& 
   if (!session->has_at(request.cookie, request.cookie)) return error_reply(EPERM);
   if (process) process->add(*session);
   watch_memory(*session, process);
-  connection.session = std::move(session), connection.process = process;
+  connection.session = std::move(session);
+  connection.process = process;
   watch(connection.session->wake_descriptor(), &connection);
   keep_in_step();
   connection.session->set_failures(fails_);

@@ -31,8 +31,10 @@ void Server::add_to_wires(const testbench::FaultConfig& fault, u32 number) {
 std::vector<EntryUse> Server::uses_of_faults() {
   std::vector<EntryUse> uses(faults_.size());
   for (unsigned wire = 0; wire < testbed_.wires(); ++wire)
-    for (const tlm_::FaultUse& u : testbed_.wire(wire).faults().uses())
-      uses[u.number].seen += u.matches, uses[u.number].done += u.done;
+    for (const tlm_::FaultUse& u : testbed_.wire(wire).faults().uses()) {
+      uses[u.number].seen += u.matches;
+      uses[u.number].done += u.done;
+    }
   return uses;
 }
 
@@ -46,12 +48,14 @@ std::vector<EntryUse> Server::uses_of_fails() const {
 
 Reply Server::query_faults(Connection&, const Request& request, Descriptors&, std::vector<int>&) {
   FaultReport report;
-  report.faults = u32(faults_.size()), report.fails = u32(fails_.size());
+  report.faults = u32(faults_.size());
+  report.fails = u32(fails_.size());
   report.ports = testbed_.ports();
   if (request.object < faults_.size()) {
     report.fault = faults_[request.object];
     const EntryUse use = uses_of_faults()[request.object];
-    report.seen = use.seen, report.done = use.done;
+    report.seen = use.seen;
+    report.done = use.done;
   } else if (const std::size_t place = request.object - faults_.size(); place < fails_.size()) {
     report.fail = fails_[place];
     const EntryUse use = uses_of_fails()[place];
@@ -65,7 +69,9 @@ Reply Server::query_faults(Connection&, const Request& request, Descriptors&, st
 Reply Server::clear_faults(Connection&, const Request&, Descriptors&, std::vector<int>&) {
   testbed_.meet();
   for (unsigned wire = 0; wire < testbed_.wires(); ++wire) testbed_.wire(wire).clear_faults();
-  faults_.clear(), fails_.clear(), ended_uses_.clear();
+  faults_.clear();
+  fails_.clear();
+  ended_uses_.clear();
   set_failures();
   return {};
 }
@@ -83,7 +89,8 @@ Reply Server::add_fail(Connection&, const Request& request, Descriptors&, std::v
   const auto fail = get<FailConfig>(request.body);
   if (!is_in_range(fail) || !fail_mistake(fail).empty()) return error_reply(EINVAL);
   if (fails_.size() >= kMostFails) return error_reply(ENOSPC);
-  fails_.push_back(fail), ended_uses_.resize(fails_.size());
+  fails_.push_back(fail);
+  ended_uses_.resize(fails_.size());
   set_failures();
   return {};
 }

@@ -72,7 +72,8 @@ std::vector<Server::ProgramState> Server::programs() const {
       ucred peer{};
       socklen_t bytes = sizeof peer;
       getsockopt(connection.socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &bytes);
-      state.pid = peer.pid, state.devices = {connection.session->device().name()};
+      state.pid = peer.pid;
+      state.devices = {connection.session->device().name()};
     } else {
       continue;
     }

@@ -151,7 +151,10 @@ void Session::flush_events() {
   bool any = async_.flush();
   is_behind_ = async_.has_waiting();
   for (const auto& [handle, object] : objects_)
-    if (object.events) any |= object.events->flush(), is_behind_ |= object.events->has_waiting();
+    if (object.events) {
+      any |= object.events->flush();
+      is_behind_ |= object.events->has_waiting();
+    }
   if (any) event_();
 }
 
@@ -198,8 +201,11 @@ Object& Session::add(Kind kind, u32 number, const Request& request, std::vector<
   do handle = u32{u8(kind)} << kKindShift | (next_handle_++ & ((1 << kKindShift) - 1));
   while (objects_.contains(handle));
   Object& object = objects_[handle];
-  object.kind = kind, object.handle = handle, object.number = number;
-  object.cookie = request.cookie, object.named = std::move(names);
+  object.kind = kind;
+  object.handle = handle;
+  object.number = number;
+  object.cookie = request.cookie;
+  object.named = std::move(names);
   for (Object* named : object.named)
     if (named) ++named->uses;
   if (has_sink(kind)) device_.set_sink(kind, number, this);

@@ -39,7 +39,8 @@ void Session::set_failures(const std::vector<FailConfig>& fails) {
 void Session::settle_failures() {
   if (!failures_.any_failed()) return;
   proto::QpAttributes error{};
-  error.mask = proto::kQpState, error.state = proto::QpState::Error;
+  error.mask = proto::kQpState;
+  error.state = proto::QpState::Error;
   Body body{};
   for (const u32 qpn : failures_.take_failed()) {
     proto::encode(error, body.data());

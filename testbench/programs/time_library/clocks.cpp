@@ -143,9 +143,13 @@ HCA_INSTEAD int ftime(timeb* out) {
 
 HCA_INSTEAD int nanosleep(const timespec* duration, timespec* left) {
   if (!is_open()) return HCA_NEXT(nanosleep)(duration, left);
-  if (!is_valid(*duration)) return errno = EINVAL, -1;
+  if (!is_valid(*duration)) {
+    errno = EINVAL;
+    return -1;
+  }
   const int error = sleep_for(picoseconds_of(*duration), left);
-  return error ? errno = error, -1 : 0;
+  error ? errno = error;
+  return -1 : 0;
 }
 HCA_INSTEAD int clock_nanosleep(clockid_t clock, int flags, const timespec* until, timespec* left) {
   if (!is_open() || !shows_time(clock)) return HCA_NEXT(clock_nanosleep)(clock, flags, until, left);
@@ -170,7 +174,8 @@ HCA_INSTEAD unsigned sleep(unsigned seconds) {
 HCA_INSTEAD int sched_yield() noexcept {
   constexpr u64 kTakes = 500 * 1000;  // ps
   if (!is_open()) return HCA_NEXT(sched_yield)();
-  spend(kTakes), settle();
+  spend(kTakes);
+  settle();
   return 0;
 }
 HCA_INSTEAD void thrd_yield() { sched_yield(); }

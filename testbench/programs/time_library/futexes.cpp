@@ -47,7 +47,10 @@ u64 end_of_wait(const Call& call, bool is_absolute) {
 // A word that has changed ends it as well: another program, or the kernel, may have woken it.
 long wait(const Call& call, u32 bits, bool is_absolute) {
   const auto* const time = reinterpret_cast<const timespec*>(call.fourth);
-  if (!bits || (time && !is_time(*time))) return errno = EINVAL, -1;
+  if (!bits || (time && !is_time(*time))) {
+    errno = EINVAL;
+    return -1;
+  }
   WaitList::Waiter mine{call.word, bits};
   const std::function<bool()> may_go_on = [&] {
     return waiters().is_woken(mine) || call.now() != call.value;
@@ -57,7 +60,10 @@ long wait(const Call& call, u32 bits, bool is_absolute) {
   const bool goes_on =
       !differs && wait_until(may_go_on, end_of_wait(call, is_absolute),
                              call.is_shared() ? may_go_on : std::function<bool()>());
-  if (differs) return errno = EAGAIN, -1;
+  if (differs) {
+    errno = EAGAIN;
+    return -1;
+  }
   return goes_on ? 0 : (errno = is_open() ? ETIMEDOUT : EINTR, -1);
 }
 
@@ -75,7 +81,10 @@ long wake(const Call& call, u32 bits) {
 
 long requeue(const Call& call, const CallArguments& arguments) {
   const bool compares = (call.operation & FUTEX_CMD_MASK) == FUTEX_CMP_REQUEUE;
-  if (compares && call.now() != call.last) return errno = EAGAIN, -1;
+  if (compares && call.now() != call.last) {
+    errno = EAGAIN;
+    return -1;
+  }
   const u32 woken = waiters().wake(call.word, call.value);
   const u32 moved = waiters().move(call.word, call.other, call.number());
   if (woken) tell_waiting(call.is_shared());

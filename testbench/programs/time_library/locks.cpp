@@ -120,7 +120,9 @@ void open_round(Barrier& barrier, u32 mine, bool shared) {
 void leave(Barrier& barrier, bool shared) {
   const u32 most = most_of(barrier);
   if (++barrier.out == most) {
-    barrier.round = 0, barrier.out = 0, barrier.in = 0;
+    barrier.round = 0;
+    barrier.out = 0;
+    barrier.in = 0;
     futex(barrier.in, FUTEX_WAKE, INT_MAX, shared);
   }
   tell_waiting(shared);

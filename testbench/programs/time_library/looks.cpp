@@ -54,7 +54,8 @@ class Maps {
   bool fill() {
     const long bytes =
         file_ < 0 ? 0 : attach::kernel_call(SYS_read, file_, text_.data(), text_.size());
-    at_ = text_.data(), end_ = at_ + std::max(bytes, 0L);
+    at_ = text_.data();
+    end_ = at_ + std::max(bytes, 0L);
     return at_ != end_;
   }
   char next() {

@@ -11,7 +11,10 @@
 namespace hca::time_library {
 class Looks {
  public:
-  void clear() { used_ = 0, loaded_ = {}; }
+  void clear() {
+    used_ = 0;
+    loaded_ = {};
+  }
   // Call before an instruction is executed. `address_of`: the address of its memory operands.
   template <class AddressOf>
   void note(const ZydisDecodedInstruction& instruction, const ZydisDecodedOperand* operands,

@@ -35,8 +35,10 @@ void leave_in_child() {
   Program& here = program();
   here.open = false;
   here.shared = nullptr;
-  here.socket.close(), here.wake.close();
-  t_mine.slot = nullptr, t_mine.debt = 0;
+  here.socket.close();
+  here.wake.close();
+  t_mine.slot = nullptr;
+  t_mine.debt = 0;
   forget_timers();
   forget_threads();
   forget_futexes();
@@ -65,7 +67,10 @@ bool take_clock() {
   attach::Reply reply;
   std::vector<attach::Descriptor> given;
   if (!attach::receive_message(here.socket.get(), reply, &given)) return false;
-  if (reply.error || given.size() != attach::kClock) return errno = EPROTO, false;
+  if (reply.error || given.size() != attach::kClock) {
+    errno = EPROTO;
+    return false;
+  }
   void* const at = mmap(nullptr, sizeof(attach::SharedProcess), PROT_READ | PROT_WRITE, MAP_SHARED,
                         given[attach::kTurns].get(), 0);
   if (at == MAP_FAILED) return false;
@@ -74,7 +79,10 @@ bool take_clock() {
   here.number = reply.number;
   here.open = true;
   set_slot(here.shared->threads[0]);
-  if (!mine()) return errno = EIO, false;
+  if (!mine()) {
+    errno = EIO;
+    return false;
+  }
   trap_time_stamps(true);
   return true;
 }
@@ -95,7 +103,8 @@ void after_fork_in_child() {
   leave_in_child();
   if (t_fork[0] < 0) return;
   const bool asked = ask_for_clock();
-  HCA_NEXT(close)(t_fork[0]), HCA_NEXT(close)(t_fork[1]);
+  HCA_NEXT(close)(t_fork[0]);
+  HCA_NEXT(close)(t_fork[1]);
   if (asked) take_clock();
 }
 }  // namespace
@@ -108,7 +117,10 @@ u32 hca_time_open(const char* socket, const char* device) {
   Program& here = program();
   const std::lock_guard guard(here.mutex);
   if (is_open()) return here.number;
-  if (!take(here.path, socket) || !take(here.device, device)) return errno = ENAMETOOLONG, 0;
+  if (!take(here.path, socket) || !take(here.device, device)) {
+    errno = ENAMETOOLONG;
+    return 0;
+  }
   [[maybe_unused]] static const bool registered =
       !std::atexit(end) && !pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
   set_up_time_stamps();

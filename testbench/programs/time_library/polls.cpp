@@ -31,8 +31,10 @@ u64 hca_time_now() { return now(); }
 void hca_time_poll(const attach::CompletionRing& ring) {
   if (ring == t_mine.polled)
     ++t_mine.polls;
-  else
-    t_mine.polled = ring, t_mine.polls = 0;
+  else {
+    t_mine.polled = ring;
+    t_mine.polls = 0;
+  }
 }
 // Who has done something before, and polls until nothing is left, may arm the queue and sleep.
 static bool returns_at_once() {

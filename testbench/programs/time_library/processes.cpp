@@ -56,7 +56,10 @@ std::vector<pollfd> ends_of(pid_t which) {
     const int end = int(attach::kernel_call(SYS_pidfd_open, child, 0));
     if (end >= 0) ends.push_back({end, POLLIN, 0});
   };
-  if (which > 0) return add(which), ends;
+  if (which > 0) {
+    add(which);
+    return ends;
+  }
   DIR* const threads = opendir("/proc/self/task");
   if (!threads) return ends;
   while (const dirent* thread = readdir(threads)) {
@@ -85,7 +88,10 @@ pid_t waiting(pid_t which, int options, Call call) {
     while (goes_on && await(ends.data(), ends.size(), attach::kForEver) < 0 && errno == EINTR)
       goes_on = calls_go_on();
     for (const pollfd& end : ends) HCA_NEXT(close)(end.fd);
-    if (!goes_on) return errno = EINTR, -1;
+    if (!goes_on) {
+      errno = EINTR;
+      return -1;
+    }
   }
 }
 }  // namespace

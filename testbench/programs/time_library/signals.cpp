@@ -76,7 +76,8 @@ u64 handled_signals() { return g_handled.load(std::memory_order_relaxed); }
 
 sigset_t without_faults(const sigset_t& wanted) {
   sigset_t set = wanted;
-  sigdelset(&set, SIGSEGV), sigdelset(&set, attach::kExamine);
+  sigdelset(&set, SIGSEGV);
+  sigdelset(&set, attach::kExamine);
   return set;
 }
 
@@ -84,7 +85,8 @@ void take_faults(void (*handler)(int, siginfo_t*, void*)) {
   if (!std::exchange(g_ours, handler)) set_really(SIGSEGV, nullptr, &g_of_program);
   install();
   sigset_t faults;
-  sigemptyset(&faults), sigaddset(&faults, SIGSEGV);
+  sigemptyset(&faults);
+  sigaddset(&faults, SIGSEGV);
   mask_really(SIG_UNBLOCK, &faults, nullptr);
 }
 
@@ -132,7 +134,8 @@ HCA_INSTEAD sighandler_t signal(int signal, sighandler_t handler) noexcept {
   }
   struct sigaction action {
   }, before{};
-  action.sa_handler = handler, action.sa_flags = SA_RESTART;
+  action.sa_handler = handler;
+  action.sa_flags = SA_RESTART;
   return sigaction(signal, &action, &before) ? SIG_ERR : before.sa_handler;
 }
 HCA_INSTEAD int pthread_sigmask(int how, const sigset_t* set, sigset_t* before) noexcept {
@@ -156,7 +159,8 @@ namespace {
 bool is_kept(int signal) { return signal == SIGSEGV && g_ours; }
 int set_simply(sighandler_t handler, int flags, struct sigaction* before) {
   struct sigaction action {};
-  action.sa_handler = handler, action.sa_flags = flags;
+  action.sa_handler = handler;
+  action.sa_flags = flags;
   return sigaction(SIGSEGV, &action, before);
 }
 int without_faults(int mask) { return mask & ~int(bit_of(SIGSEGV) | bit_of(attach::kExamine)); }

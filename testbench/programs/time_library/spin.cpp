@@ -255,7 +255,9 @@ void step(ucontext_t& context) {
   if (e.steps && e.state.holds(now) && e.written.is_as_before())
     return end(context, Finding::Waits);
   if (e.steps++ >= e.renewed) {
-    e.state.take(now), e.written.clear(), e.read.clear();
+    e.state.take(now);
+    e.written.clear();
+    e.read.clear();
     e.renewed = 2 * e.steps;
   }
   if (e.steps > e.longest)
@@ -283,12 +285,16 @@ void on_question(int, siginfo_t*, void* at) {
   Examination& e = g_examination;
   int none = 0;
   if (slot && e.thread.compare_exchange_strong(none, gettid())) {
-    e.slot = slot, e.asked = slot->asked.load(), e.longest = slot->steps.load();
-    e.steps = e.renewed = 0, e.looks.clear();
+    e.slot = slot;
+    e.asked = slot->asked.load();
+    e.longest = slot->steps.load();
+    e.steps = e.renewed = 0;
+    e.looks.clear();
     e.traps_were_blocked = sigismember(&context.uc_sigmask, SIGTRAP) == 1;
     sigdelset(&context.uc_sigmask, SIGTRAP);
     struct sigaction action {};
-    action.sa_sigaction = on_trap, action.sa_flags = SA_SIGINFO | SA_RESTART;
+    action.sa_sigaction = on_trap;
+    action.sa_flags = SA_SIGINFO | SA_RESTART;
     HCA_NEXT(sigaction)(SIGTRAP, &action, &e.before);
     step(context);
   }
@@ -299,7 +305,8 @@ void on_question(int, siginfo_t*, void* at) {
 void set_up_examination() {
   ZydisDecoderInit(&g_decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
   struct sigaction action {};
-  action.sa_sigaction = on_question, action.sa_flags = SA_SIGINFO | SA_RESTART;
+  action.sa_sigaction = on_question;
+  action.sa_flags = SA_SIGINFO | SA_RESTART;
   HCA_NEXT(sigaction)(attach::kExamine, &action, nullptr);
 }
 void ignore_examination() {

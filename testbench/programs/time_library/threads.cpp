@@ -84,7 +84,10 @@ class End {
  public:
   End(pthread_t thread, void** result) : thread_(thread), result_(result) {}
   bool has_come() {
-    if (is_live(thread_)) return had_turns_ = true, false;
+    if (is_live(thread_)) {
+      had_turns_ = true;
+      return false;
+    }
     if (had_turns_ || !threads().made_before || is_in(threads().ended, thread_)) return true;
     if (error_ == EBUSY) error_ = HCA_NEXT(pthread_tryjoin_np)(thread_, result_);
     return error_ != EBUSY;
@@ -171,7 +174,8 @@ void forget_threads() {
   all.conditions.forget();
   for (auto* const table : {&all.live, &all.ended})
     for (auto& one : *table) one = 0;
-  all.waiting = 0, all.made_before = 0;
+  all.waiting = 0;
+  all.made_before = 0;
 }
 void thread_begins(const attach::SharedThread& slot) {
   threads().live[place_of(slot)] = pthread_self();
@@ -199,7 +203,10 @@ HCA_INSTEAD int pthread_create(pthread_t* made, const pthread_attr_t* attributes
   auto* const start = new (std::nothrow) Start{routine, argument, slot};
   const int error = start ? HCA_NEXT(pthread_create)(made, attributes, begin, start) : EAGAIN;
   pthread_t coming = kComing;
-  if (!error) return live.compare_exchange_strong(coming, *made), 0;  // or it has begun
+  if (!error) {
+    live.compare_exchange_strong(coming, *made);
+    return 0;
+  }  // or it has begun
   live = 0;
   slot->activity = attach::Activity::None;
   delete start;

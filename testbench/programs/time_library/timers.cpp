@@ -73,7 +73,8 @@ Timer set(Timer& timer, u64 after, u64 interval) {
   Timers& all = timers();
   const std::lock_guard guard(all.mutex);
   const Timer before = timer;
-  timer.due = after ? end_of(after) : attach::kForEver, timer.interval = interval;
+  timer.due = after ? end_of(after) : attach::kForEver;
+  timer.interval = interval;
   all.see_next();
   return before;
 }
@@ -143,7 +144,8 @@ void forget_timer(int descriptor) {
 }
 void forget_timers() {
   Timers& all = timers();
-  all.alarm = {}, all.descriptors.reset();
+  all.alarm = {};
+  all.descriptors.reset();
   all.see_next();
 }
 }  // namespace hca::time_library
@@ -176,7 +178,10 @@ HCA_INSTEAD int getitimer(__itimer_which_t which, itimerval* is) noexcept {
 // Until a handler has run; without an alarm only another process can ring.
 HCA_INSTEAD int pause() {
   while (is_open() && next_timer() != attach::kForEver)
-    if (!sleep_until(next_timer())) return errno = EINTR, -1;
+    if (!sleep_until(next_timer())) {
+      errno = EINTR;
+      return -1;
+    }
   return HCA_NEXT(pause)();
 }
 

@@ -48,7 +48,8 @@ void give_time_stamp(greg_t* registers, const Overwritten& place) {
   const u64 counter = is_of_kernel(u64(registers[REG_RIP])) || !is_open()
                           ? true_counter()
                           : read_clock() / kPicosecondsPerTick;
-  registers[REG_RAX] = greg_t(u32(counter)), registers[REG_RDX] = greg_t(counter >> 32);
+  registers[REG_RAX] = greg_t(u32(counter));
+  registers[REG_RDX] = greg_t(counter >> 32);
   if (place.bytes == kRdtscp.size()) registers[REG_RCX] = 0;
   registers[REG_RIP] = greg_t(place.address + place.bytes);
 }
@@ -64,7 +65,8 @@ void make_system_call(greg_t* registers, const Overwritten& place) {
                           registers[REG_R10], registers[REG_R8], registers[REG_R9]});
   registers[REG_RAX] = result == -1 ? -errno : result;
   registers[REG_RIP] = greg_t(place.address + place.bytes);
-  registers[REG_RCX] = registers[REG_RIP], registers[REG_R11] = registers[REG_EFL];
+  registers[REG_RCX] = registers[REG_RIP];
+  registers[REG_R11] = registers[REG_EFL];
 }
 
 void on_fault(int signal, siginfo_t* info, void* at) {

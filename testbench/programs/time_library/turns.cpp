@@ -157,7 +157,10 @@ u64 now() {
 }
 
 // Something else than to read a clock.
-void act() { t_mine.reads = 0, t_mine.spun = 0; }
+void act() {
+  t_mine.reads = 0;
+  t_mine.spun = 0;
+}
 
 void spend(u64 picoseconds) {
   act();
@@ -192,7 +195,8 @@ u64 read_clock() {
   my.watches = true;
   if (++my.reads > kFree) {
     const u64 takes = std::clamp(my.spun / kShare, kLeast, kMost);
-    my.debt += takes, my.spun += takes;
+    my.debt += takes;
+    my.spun += takes;
     if (my.debt >= std::max(kMicrosecond, my.spun / kShare)) settle();
   }
   ring_timers();
@@ -286,7 +290,9 @@ void wait_for_completion(const attach::CompletionRing& ring, u64 longest) {
   if (!slot) return;
   const u64 at = now(), timer = next_timer();
   const bool looks = t_mine.looks_at_memory;
-  slot->ring = ring, slot->any_write = looks, slot->wrote_else = 0;
+  slot->ring = ring;
+  slot->any_write = looks;
+  slot->wrote_else = 0;
   const u64 debt = t_mine.debt;
   if (timer > at) yield(*slot, Wait::Completion, std::min(longest, timer - at));
   const bool in_vain = now() >= at + debt + longest;

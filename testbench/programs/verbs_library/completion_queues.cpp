@@ -56,15 +56,19 @@ int make_cq(Context& context, Cq& cq, const ibv_cq_init_attr_ex& wanted) {
   clear_ring(cq);
   attach::Request request;
   request.names[0] = wanted.channel ? static_cast<Channel*>(wanted.channel)->handle : 0;
-  request.cookie = cq.cookie = give_cookie(context, &cq), request.stamps = cq.stamps;
+  request.cookie = cq.cookie = give_cookie(context, &cq);
+  request.stamps = cq.stamps;
   const proto::QueueAttributes attributes{.address = cq.offset, .log_entries = cq.log_entries};
   attach::Reply reply;
   if (const int error = command(context, CommandOpcode::CreateCq, request, attributes, reply)) {
-    take_cookie(context, cq.cookie);
-    give_rings_back(context, cq);
-    return error;
+    {
+      take_cookie(context, cq.cookie);
+      give_rings_back(context, cq);
+      return error;
+    }
+    cq.number = reply.number;
+    cq.handle = reply.handle;
   }
-  cq.number = reply.number, cq.handle = reply.handle;
   return 0;
 }
 
@@ -88,7 +92,8 @@ ibv_cq_ex* create_cq_ex(ibv_context* context, ibv_cq_init_attr_ex* attributes) {
   if (attributes->channel && attributes->channel->context != context) return fail(EINVAL);
   if (attributes->comp_vector >= u32(context->num_comp_vectors)) return fail(EINVAL);
   auto made = std::make_unique<Cq>();
-  made->context = context, made->channel = attributes->channel;
+  made->context = context;
+  made->channel = attributes->channel;
   made->cq_context = attributes->cq_context;
   if (const int error = make_cq(context_of(context), *made, *attributes)) return fail(error);
   made->cqe = int(made->entries() / 2);
@@ -121,8 +126,10 @@ HCA_VERB ibv_cq* ibv_create_cq(ibv_context* context, int entries, void* cq_conte
                                ibv_comp_channel* channel, int vector) {
   ibv_cq_init_attr_ex attributes{};
   if (entries < 1 || vector < 0) return fail(EINVAL);
-  attributes.cqe = u32(entries), attributes.cq_context = cq_context;
-  attributes.channel = channel, attributes.comp_vector = u32(vector);
+  attributes.cqe = u32(entries);
+  attributes.cq_context = cq_context;
+  attributes.channel = channel;
+  attributes.comp_vector = u32(vector);
   ibv_cq_ex* const made = create_cq_ex(context, &attributes);
   return made ? cq_of(made).plain() : nullptr;
 }
@@ -159,11 +166,13 @@ HCA_VERB int ibv_resize_cq(ibv_cq* plain, int entries) {
   if (*log_entries == cq.log_entries) return 0;
   Cq resized;
   resized.context = plain->context;
-  resized.log_entries = *log_entries, resized.consumer = cq.consumer;
+  resized.log_entries = *log_entries;
+  resized.consumer = cq.consumer;
   if (const int error = take_rings(context, resized, cq.stamps)) return told(error);
   clear_ring(resized);
   attach::Request request;
-  request.object = plain->handle, request.stamps = resized.stamps;
+  request.object = plain->handle;
+  request.stamps = resized.stamps;
   const proto::QueueAttributes wanted{
       .address = resized.offset, .log_entries = resized.log_entries, .mask = proto::kCqRing};
   attach::Reply reply;
@@ -174,7 +183,9 @@ HCA_VERB int ibv_resize_cq(ibv_cq* plain, int entries) {
   const u32 producer = proto::decode<proto::QueueAttributes>(reply.body.data()).producer;
   for (u32 index = cq.consumer; index != producer; ++index) copy_entry(cq, resized, index);
   give_rings_back(context, cq);
-  cq.offset = resized.offset, cq.log_entries = resized.log_entries, cq.stamps = resized.stamps;
+  cq.offset = resized.offset;
+  cq.log_entries = resized.log_entries;
+  cq.stamps = resized.stamps;
   cq.cqe = int(cq.entries() / 2);
   return 0;
 }

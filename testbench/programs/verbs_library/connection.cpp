@@ -21,7 +21,8 @@ u64 RingSpace::take(u64 bytes) {
     return offset;
   }
   if (size > end_ - next_) return 0;
-  return next_ += size, next_ - size;
+  next_ += size;
+  return next_ - size;
 }
 
 std::atomic<bool> g_any_lost{false};
@@ -105,7 +106,9 @@ int ask(Context& context, attach::Request& request, attach::Reply& reply,
 
 int command(Context& context, proto::CommandOpcode opcode, u32 object, attach::Reply& reply) {
   attach::Request request;
-  request.verb = attach::Verb::Command, request.opcode = opcode, request.object = object;
+  request.verb = attach::Verb::Command;
+  request.opcode = opcode;
+  request.object = object;
   return ask(context, request, reply);
 }
 

@@ -74,8 +74,14 @@ bool take_work(Qp& qp, const proto::Cqe& cqe, ibv_wc& wc) {
 
 void fill_flags(const proto::Cqe& cqe, ibv_wc& wc) {
   if (cqe.has_grh) wc.wc_flags |= IBV_WC_GRH;
-  if (cqe.with_immediate) wc.wc_flags |= IBV_WC_WITH_IMM, wc.imm_data = htobe32(cqe.immediate);
-  if (cqe.with_invalidate) wc.wc_flags |= IBV_WC_WITH_INV, wc.invalidated_rkey = cqe.immediate;
+  if (cqe.with_immediate) {
+    wc.wc_flags |= IBV_WC_WITH_IMM;
+    wc.imm_data = htobe32(cqe.immediate);
+  }
+  if (cqe.with_invalidate) {
+    wc.wc_flags |= IBV_WC_WITH_INV;
+    wc.invalidated_rkey = cqe.immediate;
+  }
 }
 
 // A17.4.5.2: a RoCE datagram has a network header type. The verbs have no field for it; providers
@@ -101,8 +107,11 @@ bool fill(Context& context, const proto::Cqe& cqe, ibv_wc& wc) {
   if (const CompletionWord* row = find_row(kCompletions, &CompletionWord::opcode, cqe.opcode))
     wc.opcode = binds ? IBV_WC_BIND_MW : row->word;
   if (cqe.status != proto::WcStatus::Success) return true;
-  wc.byte_len = cqe.byte_len, wc.src_qp = cqe.src_qp;
-  wc.slid = cqe.slid, wc.sl = level_of(context, cqe), wc.pkey_index = cqe.pkey_index;
+  wc.byte_len = cqe.byte_len;
+  wc.src_qp = cqe.src_qp;
+  wc.slid = cqe.slid;
+  wc.sl = level_of(context, cqe);
+  wc.pkey_index = cqe.pkey_index;
   fill_flags(cqe, wc);
   return true;
 }
@@ -113,7 +122,9 @@ bool flush_one(Queue& queue, ibv_wc& wc, u32 number, ibv_wc_opcode opcode) {
   if (queue.completed == queue.posted) return false;
   std::memset(&wc, 0, sizeof wc);
   wc.wr_id = queue.complete(u16(queue.completed));
-  wc.status = IBV_WC_WR_FLUSH_ERR, wc.qp_num = number, wc.opcode = opcode;
+  wc.status = IBV_WC_WR_FLUSH_ERR;
+  wc.qp_num = number;
+  wc.opcode = opcode;
   return true;
 }
 bool flush_any(Cq& cq, ibv_wc& wc) {
@@ -205,8 +216,10 @@ bool await_completion(Cq& cq) {
 int poll_cq(ibv_cq* plain, int entries, ibv_wc* wc) {
   Cq& cq = cq_of(plain);
   if (is_inherited(plain->context)) return -EPERM;
-  if (const int error = failure_of(context_of(plain->context), attach::FailVerb::PollCq))
-    return errno = error, -error;
+  if (const int error = failure_of(context_of(plain->context), attach::FailVerb::PollCq)) {
+    errno = error;
+    return -error;
+  }
   tell_polled(cq);
   if (is_new(cq, cq.consumer)) clock::settle();  // others wait for what comes meanwhile
   int found = take_completions(cq, entries, wc);
@@ -297,7 +310,8 @@ int start_poll(ibv_cq_ex* ex, ibv_poll_cq_attr* attributes) {
   }
   spend_on_completions(1);
   cq.polling = true;
-  cq.wr_id = cq.current.wr_id, cq.status = cq.current.status;
+  cq.wr_id = cq.current.wr_id;
+  cq.status = cq.current.status;
   return 0;
 }
 int next_poll(ibv_cq_ex* ex) {
@@ -305,7 +319,8 @@ int next_poll(ibv_cq_ex* ex) {
   const int one = poll_one(cq, cq.current);
   if (one <= 0) return one ? EIO : ENOENT;
   clock::spend(&attach::HostCosts::completion);
-  cq.wr_id = cq.current.wr_id, cq.status = cq.current.status;
+  cq.wr_id = cq.current.wr_id;
+  cq.status = cq.current.status;
   return 0;
 }
 void end_poll(ibv_cq_ex* ex) {
@@ -330,7 +345,9 @@ u64 read_wallclock(ibv_cq_ex* ex) {
 }  // namespace
 
 void set_extended(Cq& cq) {
-  cq.start_poll = start_poll, cq.next_poll = next_poll, cq.end_poll = end_poll;
+  cq.start_poll = start_poll;
+  cq.next_poll = next_poll;
+  cq.end_poll = end_poll;
   cq.read_opcode = read_current<ibv_wc_opcode, &ibv_wc::opcode>;
   cq.read_vendor_err = read_current<u32, &ibv_wc::vendor_err>;
   cq.read_byte_len = read_current<u32, &ibv_wc::byte_len>;

@@ -52,7 +52,9 @@ HCA_VERB ibv_comp_channel* ibv_create_comp_channel(ibv_context* context) {
   if (!error && given.size() != 1) error = EPROTO;
   if (error) return fail(error);
   auto* const made = new Channel;
-  made->context = context, made->handle = reply.handle, made->fd = given[0].get();
+  made->context = context;
+  made->handle = reply.handle;
+  made->fd = given[0].get();
   made->events = std::make_shared<EventSource>(std::move(given[0]), context_of(context).state);
   return made;
 }
@@ -61,7 +63,8 @@ HCA_VERB int ibv_destroy_comp_channel(ibv_comp_channel* channel) {
   if (channel->refcnt) return told(EBUSY);
   close(*gone->events);
   attach::Request request;
-  request.verb = attach::Verb::DestroyChannel, request.object = gone->handle;
+  request.verb = attach::Verb::DestroyChannel;
+  request.object = gone->handle;
   attach::Reply reply;
   const int error =
       is_inherited(channel->context) ? 0 : ask(context_of(channel->context), request, reply);
@@ -72,13 +75,19 @@ HCA_VERB int ibv_destroy_comp_channel(ibv_comp_channel* channel) {
 
 HCA_VERB int ibv_get_cq_event(ibv_comp_channel* channel, ibv_cq** cq, void** cq_context) {
   Context& open = context_of(channel->context);
-  if (is_inherited(&open.context)) return errno = EPERM, -1;  // they are its parent's
+  if (is_inherited(&open.context)) {
+    errno = EPERM;
+    return -1;
+  }  // they are its parent's
   Reader events(static_cast<Channel*>(channel)->events);
   u64 cookie;
   void* object;
   do {
     const ssize_t got = events.next({&cookie, 1});
-    if (got >= 0 && got != sizeof cookie) lose(open), errno = EIO;  // the server is gone
+    if (got >= 0 && got != sizeof cookie) {
+      lose(open);
+      errno = EIO;
+    }  // the server is gone
     if (got != sizeof cookie) return -1;
     object = find_object(open, cookie);
   } while (!object);
@@ -88,7 +97,8 @@ HCA_VERB int ibv_get_cq_event(ibv_comp_channel* channel, ibv_cq** cq, void** cq_
   pthread_mutex_unlock(&found.mutex);
   found.told = true;
   clock::spend(&attach::HostCosts::event);
-  *cq = found.plain(), *cq_context = found.cq_context;
+  *cq = found.plain();
+  *cq_context = found.cq_context;
   return 0;
 }
 HCA_VERB void ibv_ack_cq_events(ibv_cq* cq, unsigned count) {
@@ -138,7 +148,10 @@ bool fill(Context& context, EventObject kind, u64 word, ibv_async_event& event) 
 
 HCA_VERB int ibv_get_async_event(ibv_context* context, ibv_async_event* event) {
   Context& open = context_of(context);
-  if (is_inherited(context)) return errno = EPERM, -1;
+  if (is_inherited(context)) {
+    errno = EPERM;
+    return -1;
+  }
   Reader events(open.events);
   std::array<u64, 2> words;  // type, cookie or port
   ssize_t got;

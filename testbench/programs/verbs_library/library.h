@@ -125,7 +125,8 @@ int ask(Context& context, attach::Request& request, attach::Reply& reply,
 template <class Structure>
 int command(Context& context, proto::CommandOpcode opcode, attach::Request& request,
             const Structure& structure, attach::Reply& reply) {
-  request.verb = attach::Verb::Command, request.opcode = opcode;
+  request.verb = attach::Verb::Command;
+  request.opcode = opcode;
   proto::encode(structure, request.body.data());
   return ask(context, request, reply);
 }

@@ -37,7 +37,10 @@ class Lock {
   // The protected object belongs to a single thread.
   void leave_out() { left_out_ = true; }
   // In a child process: a thread of the parent may have held it.
-  void forget() { owner_ = {}, depth_ = 0; }
+  void forget() {
+    owner_ = {};
+    depth_ = 0;
+  }
 
  private:
   // In simulated time the holder needs a turn.

@@ -16,7 +16,8 @@ HCA_VERB ibv_pd* ibv_alloc_pd(ibv_context* context) {
   if (const int error = command(context_of(context), CommandOpcode::AllocPd, 0, reply))
     return fail(error);
   auto* const made = new Pd;
-  made->context = context, made->handle = reply.handle;
+  made->context = context;
+  made->handle = reply.handle;
   return made;
 }
 HCA_VERB int ibv_dealloc_pd(ibv_pd* plain) {
@@ -58,7 +59,8 @@ ibv_pd* alloc_parent_domain(ibv_context* context, ibv_parent_domain_init_attr* a
   if (!attributes->pd || attributes->pd->context != context || (td && td->context != context))
     return fail(EINVAL);
   auto* const made = new Pd;
-  made->context = context, made->handle = attributes->pd->handle;
+  made->context = context;
+  made->handle = attributes->pd->handle;
   Pd& pd = pd_of(attributes->pd);
   made->parent = pd.parent ? pd.parent : &pd;
   made->thread_domain = static_cast<Td*>(td);
@@ -78,29 +80,36 @@ HCA_VERB ibv_ah* ibv_create_ah(ibv_pd* pd, ibv_ah_attr* attributes) {
   if (rate != IBV_RATE_MAX && ibv_rate_to_mbps(rate) < 0) return fail(EINVAL);
   proto::AddressHandle path{};
   const ibv_global_route& grh = attributes->grh;
-  path.sl = attributes->sl, path.dlid = attributes->dlid;
+  path.sl = attributes->sl;
+  path.dlid = attributes->dlid;
   if (attributes->is_global) {
     path.global = true;
-    path.sgid_index = grh.sgid_index, path.traffic_class = grh.traffic_class;
-    path.hop_limit = grh.hop_limit, path.flow_label = grh.flow_label & 0xf'ffff;
+    path.sgid_index = grh.sgid_index;
+    path.traffic_class = grh.traffic_class;
+    path.hop_limit = grh.hop_limit;
+    path.flow_label = grh.flow_label & 0xf'ffff;
     path.dgid_high = be64toh(grh.dgid.global.subnet_prefix);
     path.dgid_low = be64toh(grh.dgid.global.interface_id);
   }
   attach::Request request;
-  request.verb = attach::Verb::CreateAh, request.names[0] = pd->handle;
+  request.verb = attach::Verb::CreateAh;
+  request.names[0] = pd->handle;
   request.object = attributes->port_num;
   proto::encode(path, request.body.data());
   attach::Reply reply;
   if (const int error = ask(context, request, reply)) return fail(error);
   auto* const made = new Ah;
-  made->context = pd->context, made->pd = pd, made->handle = reply.handle;
+  made->context = pd->context;
+  made->pd = pd;
+  made->handle = reply.handle;
   made->path = proto::decode<proto::AddressHandle>(reply.body.data());
   use(pd);
   return made;
 }
 HCA_VERB int ibv_destroy_ah(ibv_ah* ah) {
   attach::Request request;
-  request.verb = attach::Verb::DestroyAh, request.object = ah->handle;
+  request.verb = attach::Verb::DestroyAh;
+  request.object = ah->handle;
   attach::Reply reply;
   const int error = is_inherited(ah->context) ? 0 : ask(context_of(ah->context), request, reply);
   if (error) return error;
@@ -119,7 +128,8 @@ bool fill_from_ipv4(const ibv_grh* grh, ibv_global_route& route) {
   route.dgid = {};
   route.dgid.raw[10] = route.dgid.raw[11] = 0xff;
   std::memcpy(route.dgid.raw + 12, header + kSource, 4);
-  route.traffic_class = header[kTrafficClass], route.hop_limit = header[kTtl];
+  route.traffic_class = header[kTrafficClass];
+  route.hop_limit = header[kTtl];
   return true;
 }
 
@@ -151,7 +161,8 @@ HCA_VERB int ibv_init_ah_from_wc(ibv_context* context, u8 port, ibv_wc* wc, ibv_
   std::memset(attributes, 0, sizeof *attributes);
   attributes->dlid = wc->slid;
   if (!context_of(context).info.needs_grh) attributes->sl = wc->sl;  // else see level_of()
-  attributes->src_path_bits = wc->dlid_path_bits, attributes->port_num = port;
+  attributes->src_path_bits = wc->dlid_path_bits;
+  attributes->port_num = port;
   if (!(wc->wc_flags & IBV_WC_GRH)) return 0;
   const u32 first = be32toh(grh->version_tclass_flow);
   attributes->is_global = 1;

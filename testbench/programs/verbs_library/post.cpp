@@ -26,23 +26,28 @@ bool is_local(proto::WorkOpcode opcode) { return proto::work_row(opcode)->is_loc
 int gather(const ibv_send_wr& wr, u32 room, WorkRequest& work) {
   u32 bytes = 0;
   for (int i = 0; i < wr.num_sge; ++i) {
-    const ibv_sge& sge = wr.sg_list[i];
-    if (sge.length > room - bytes) return EINVAL;
-    std::memcpy(work.data.data() + bytes, reinterpret_cast<const void*>(sge.addr), sge.length);
-    bytes += sge.length;
+    {
+      const ibv_sge& sge = wr.sg_list[i];
+      if (sge.length > room - bytes) return EINVAL;
+      std::memcpy(work.data.data() + bytes, reinterpret_cast<const void*>(sge.addr), sge.length);
+      bytes += sge.length;
+    }
+    work.head.inline_data = true;
+    work.head.inline_bytes = bytes;
   }
-  work.head.inline_data = true, work.head.inline_bytes = bytes;
   return 0;
 }
 
 void set_remote(const ibv_send_wr& wr, WorkRequest& work) {
   if (is_atomic(work.head.opcode)) {
     const bool adds = work.head.opcode == proto::WorkOpcode::FetchAdd;
-    work.head.remote_va = wr.wr.atomic.remote_addr, work.head.rkey = wr.wr.atomic.rkey;
+    work.head.remote_va = wr.wr.atomic.remote_addr;
+    work.head.rkey = wr.wr.atomic.rkey;
     work.atomic = {adds ? wr.wr.atomic.compare_add : wr.wr.atomic.swap,
                    adds ? 0 : wr.wr.atomic.compare_add};
   } else {
-    work.head.remote_va = wr.wr.rdma.remote_addr, work.head.rkey = wr.wr.rdma.rkey;
+    work.head.remote_va = wr.wr.rdma.remote_addr;
+    work.head.rkey = wr.wr.rdma.rkey;
   }
 }
 
@@ -63,7 +68,8 @@ int work_of(const Qp& qp, const ibv_send_wr& wr, WorkRequest& work) {
   const WorkWord* row = find_row(kWork, &WorkWord::word, wr.opcode);
   if (!row || !may_send(qp.service, context_of(qp.qp_base.context).info.attributes, row->opcode))
     return EINVAL;
-  work.wr_id = wr.wr_id, work.binds = false;
+  work.wr_id = wr.wr_id;
+  work.binds = false;
   work.head = {};
   work.head.opcode = row->opcode;
   work.head.signaled = wr.send_flags & IBV_SEND_SIGNALED;
@@ -78,7 +84,8 @@ int work_of(const Qp& qp, const ibv_send_wr& wr, WorkRequest& work) {
   } else if (qp.service == proto::Service::Ud) {
     if (!wr.wr.ud.ah || wr.wr.ud.ah->context != qp.qp_base.context) return EINVAL;
     work.path = static_cast<Ah*>(wr.wr.ud.ah)->path;
-    work.path.dest_qpn = wr.wr.ud.remote_qpn & 0xff'ffff, work.path.qkey = wr.wr.ud.remote_qkey;
+    work.path.dest_qpn = wr.wr.ud.remote_qpn & 0xff'ffff;
+    work.path.qkey = wr.wr.ud.remote_qkey;
   } else {
     set_remote(wr, work);
   }
@@ -119,7 +126,8 @@ int write_work(Context& context, Qp& qp, const WorkRequest& work) {
   }
   if (head.inline_data) std::memcpy(at, work.data.data(), head.inline_bytes);
   for (u32 i = 0; i < head.sge_count; ++i) proto::encode(work.sges[i], at + i * proto::kSgeBytes);
-  queue.wr_ids[slot] = work.wr_id, queue.binds[slot] = work.binds;
+  queue.wr_ids[slot] = work.wr_id;
+  queue.binds[slot] = work.binds;
   ++queue.posted;
   return 0;
 }
@@ -137,10 +145,18 @@ void ring_send(Context& context, Qp& qp) {
 int post_send(ibv_qp* plain, ibv_send_wr* wr, ibv_send_wr** bad) {
   Qp& qp = qp_of(plain);
   Context& context = context_of(plain->context);
-  if (is_inherited(plain->context)) return *bad = wr, told(EPERM);
-  if (qp.send.lock.is_mine()) return *bad = wr, told(EBUSY);
-  if (const int error = failure_of(context, attach::FailVerb::PostSend))
-    return *bad = wr, told(error);
+  if (is_inherited(plain->context)) {
+    *bad = wr;
+    return told(EPERM);
+  }
+  if (qp.send.lock.is_mine()) {
+    *bad = wr;
+    return told(EBUSY);
+  }
+  if (const int error = failure_of(context, attach::FailVerb::PostSend)) {
+    *bad = wr;
+    return told(error);
+  }
   clock::catch_up();
   const std::lock_guard guard(qp.send.lock);
   int error = 0;
@@ -185,11 +201,22 @@ int post_receives(Context& context, Queue& queue, ibv_recv_wr* wr, ibv_recv_wr**
 int post_recv(ibv_qp* plain, ibv_recv_wr* wr, ibv_recv_wr** bad) {
   Qp& qp = qp_of(plain);
   Context& context = context_of(plain->context);
-  if (is_inherited(plain->context)) return *bad = wr, told(EPERM);
-  if (plain->state == IBV_QPS_RESET || plain->srq) return *bad = wr, told(EINVAL);
-  if (qp.receive.lock.is_mine()) return *bad = wr, told(EBUSY);
-  if (const int error = failure_of(context, attach::FailVerb::PostRecv))
-    return *bad = wr, told(error);
+  if (is_inherited(plain->context)) {
+    *bad = wr;
+    return told(EPERM);
+  }
+  if (plain->state == IBV_QPS_RESET || plain->srq) {
+    *bad = wr;
+    return told(EINVAL);
+  }
+  if (qp.receive.lock.is_mine()) {
+    *bad = wr;
+    return told(EBUSY);
+  }
+  if (const int error = failure_of(context, attach::FailVerb::PostRecv)) {
+    *bad = wr;
+    return told(error);
+  }
   clock::catch_up();
   const std::lock_guard guard(qp.receive.lock);
   const u32 before = qp.receive.posted;
@@ -204,10 +231,18 @@ int post_recv(ibv_qp* plain, ibv_recv_wr* wr, ibv_recv_wr** bad) {
 int post_srq_recv(ibv_srq* plain, ibv_recv_wr* wr, ibv_recv_wr** bad) {
   Srq& srq = srq_of(plain);
   Context& context = context_of(plain->context);
-  if (is_inherited(plain->context)) return *bad = wr, told(EPERM);
-  if (srq.queue.lock.is_mine()) return *bad = wr, told(EBUSY);
-  if (const int error = failure_of(context, attach::FailVerb::PostSrqRecv))
-    return *bad = wr, told(error);
+  if (is_inherited(plain->context)) {
+    *bad = wr;
+    return told(EPERM);
+  }
+  if (srq.queue.lock.is_mine()) {
+    *bad = wr;
+    return told(EBUSY);
+  }
+  if (const int error = failure_of(context, attach::FailVerb::PostSrqRecv)) {
+    *bad = wr;
+    return told(error);
+  }
   clock::catch_up();
   std::unique_lock guard(srq.queue.lock);
   int error = 0;

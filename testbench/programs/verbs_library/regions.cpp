@@ -30,7 +30,8 @@ ibv_mw* alloc_mw(ibv_pd* pd, ibv_mw_type type) {
 
 int dealloc_mw(ibv_mw* mw) {
   attach::Request request;
-  request.object = mw->handle, request.names[0] = mw->rkey;
+  request.object = mw->handle;
+  request.names[0] = mw->rkey;
   attach::Reply reply;
   const int error = is_inherited(mw->context)
                         ? 0
@@ -94,7 +95,8 @@ int bind_mw(ibv_qp* plain, ibv_mw* mw, ibv_mw_bind* bind) {
   const std::lock_guard guard(qp.send.lock);
   if (qp.send.posted - qp.send.completed >= qp.send.entries()) return told(ENOMEM);
   WorkRequest work;
-  work.wr_id = bind->wr_id, work.binds = true;
+  work.wr_id = bind->wr_id;
+  work.binds = true;
   work.head.opcode = proto::WorkOpcode::BindMw;
   mw->rkey = next_key(mw->rkey);
   set_bind(work, mw->rkey, bind->bind_info);
@@ -126,7 +128,8 @@ ibv_mr* register_region(ibv_pd* pd, void* address, std::size_t length, u64 iova,
   auto* const made = new Mr;
   static_cast<ibv_mr&>(*made) = {pd->context,  pd,           address,     length,
                                  reply.handle, reply.number, reply.number};
-  made->iova = iova, made->access = access;
+  made->iova = iova;
+  made->access = access;
   use(pd);
   if (hca_time_may_be_written && (flags & IBV_ACCESS_LOCAL_WRITE))
     hca_time_may_be_written(reinterpret_cast<u64>(address), length);
@@ -164,7 +167,8 @@ HCA_VERB int ibv_rereg_mr(ibv_mr* plain, int flags, ibv_pd* pd, void* address, s
     return refuse_change(EINVAL);
   Mr changed = mr;
   if (flags & IBV_REREG_MR_CHANGE_TRANSLATION) {
-    changed.addr = address, changed.length = length;
+    changed.addr = address;
+    changed.length = length;
     changed.iova = mr.access & proto::kZeroBased ? 0 : reinterpret_cast<u64>(address);
   }
   if (flags & IBV_REREG_MR_CHANGE_PD) changed.pd = pd;
@@ -177,16 +181,20 @@ HCA_VERB int ibv_rereg_mr(ibv_mr* plain, int flags, ibv_pd* pd, void* address, s
                  changed.access & proto::kLocalWrite))
     return refuse_change(EFAULT);
   attach::Request request;
-  request.object = mr.handle, request.names[0] = changed.pd->handle;
+  request.object = mr.handle;
+  request.names[0] = changed.pd->handle;
   const proto::MrAttributes wanted{
       changed.iova, changed.length, reinterpret_cast<u64>(changed.addr), 0, 0, changed.access};
   attach::Reply reply;
   if (const int error =
           command(context_of(mr.context), CommandOpcode::ReregisterMr, request, wanted, reply)) {
-    errno = error;
-    return IBV_REREG_MR_ERR_CMD;
+    {
+      errno = error;
+      return IBV_REREG_MR_ERR_CMD;
+    }
+    use(changed.pd);
+    leave(mr.pd);
   }
-  use(changed.pd), leave(mr.pd);
   mr = changed;
   return 0;
 }

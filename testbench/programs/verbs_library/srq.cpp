@@ -14,20 +14,24 @@ namespace {
 int create_at_server(Context& context, Srq& srq, const ibv_pd& pd) {
   proto::SrqAttributes create;
   create.address = srq.queue.offset;
-  create.log_entries = srq.queue.log_entries, create.log_stride = srq.queue.log_stride;
+  create.log_entries = srq.queue.log_entries;
+  create.log_stride = srq.queue.log_stride;
   attach::Request request;
-  request.names[0] = pd.handle, request.cookie = srq.cookie = give_cookie(context, &srq);
+  request.names[0] = pd.handle;
+  request.cookie = srq.cookie = give_cookie(context, &srq);
   attach::Reply reply;
   const int error = command(context, CommandOpcode::CreateSrq, request, create, reply);
   if (error) take_cookie(context, srq.cookie);
-  srq.handle = reply.handle, srq.number = reply.number;
+  srq.handle = reply.handle;
+  srq.number = reply.number;
   return error;
 }
 
 // The WQEs that are not completed, in a ring of another size. False: it has no room for them, each
 // at the place of its index.
 bool copy_outstanding(Context& context, const Queue& from, Queue& to) {
-  to.posted = from.posted, to.max_sge = from.max_sge;
+  to.posted = from.posted;
+  to.max_sge = from.max_sge;
   for (u32 index = from.posted - from.entries(); index != from.posted; ++index) {
     const u32 old_slot = from.slot(index), slot = to.slot(index);
     if (!from.in_use[old_slot]) continue;
@@ -62,13 +66,17 @@ int change_at_server(Context& context, const Srq& srq, const proto::SrqAttribute
 int replace_ring(Context& context, Srq& srq, u32 entries, proto::SrqAttributes change) {
   Queue resized;
   if (const int error = make_resized(context, srq.queue, entries, resized)) return error;
-  change.mask |= proto::kSrqRing, change.address = resized.offset;
-  change.log_entries = resized.log_entries, change.log_stride = resized.log_stride;
+  change.mask |= proto::kSrqRing;
+  change.address = resized.offset;
+  change.log_entries = resized.log_entries;
+  change.log_stride = resized.log_stride;
   const int error = change_at_server(context, srq, change);
   free_queue(context, error ? resized : srq.queue);
   if (error) return error;
-  srq.queue.offset = resized.offset, srq.queue.log_entries = resized.log_entries;
-  srq.queue.wr_ids.swap(resized.wr_ids), srq.queue.in_use.swap(resized.in_use);
+  srq.queue.offset = resized.offset;
+  srq.queue.log_entries = resized.log_entries;
+  srq.queue.wr_ids.swap(resized.wr_ids);
+  srq.queue.in_use.swap(resized.in_use);
   return 0;
 }
 
@@ -97,7 +105,8 @@ int change_srq(Context& context, Srq& srq, const ibv_srq_attr& wanted, int mask)
   proto::SrqAttributes change;
   if (mask & IBV_SRQ_LIMIT) {
     if (wanted.srq_limit > (mask & IBV_SRQ_MAX_WR ? wanted.max_wr : max_wr)) return EINVAL;
-    change.mask = proto::kSrqLimit, change.limit = wanted.srq_limit;
+    change.mask = proto::kSrqLimit;
+    change.limit = wanted.srq_limit;
   }
   const int error = max_wr != srq.max_wr ? resize(context, srq, max_wr, change)
                     : change.mask        ? change_at_server(context, srq, change)
@@ -146,8 +155,10 @@ ibv_srq* create_srq_ex(ibv_context* plain, ibv_srq_init_attr_ex* attributes) {
     free_queue(context, made->queue);
     return fail(error);
   }
-  attr.max_wr = made->max_wr = made->queue.entries(), attr.max_sge = made->queue.max_sge;
-  made->context = plain, made->pd = attributes->pd;
+  attr.max_wr = made->max_wr = made->queue.entries();
+  attr.max_sge = made->queue.max_sge;
+  made->context = plain;
+  made->pd = attributes->pd;
   made->srq_context = attributes->srq_context;
   use(made->pd);
   pthread_mutex_init(&made->mutex, nullptr);
@@ -167,8 +178,10 @@ using namespace hca::verbs_library;
 HCA_VERB ibv_srq* ibv_create_srq(ibv_pd* pd, ibv_srq_init_attr* attributes) {
   if (!pd) return fail(EINVAL);
   ibv_srq_init_attr_ex all{};
-  all.srq_context = attributes->srq_context, all.attr = attributes->attr;
-  all.comp_mask = IBV_SRQ_INIT_ATTR_PD, all.pd = pd;
+  all.srq_context = attributes->srq_context;
+  all.attr = attributes->attr;
+  all.comp_mask = IBV_SRQ_INIT_ATTR_PD;
+  all.pd = pd;
   ibv_srq* const made = create_srq_ex(pd->context, &all);
   if (made) attributes->attr = all.attr;
   return made;

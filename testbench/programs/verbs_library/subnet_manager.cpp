@@ -55,6 +55,7 @@ HCA_VERB int umad_recv(int, void* umad, int* bytes, int) {
   if (!g_answered) return -ETIMEDOUT;
   if (*bytes < int(kMadBytes)) return -EINVAL;
   std::memcpy(umad_get_mad(umad), g_answer.data(), kMadBytes);
-  *bytes = int(kMadBytes), g_answered = false;
+  *bytes = int(kMadBytes);
+  g_answered = false;
   return 0;
 }

@@ -45,7 +45,10 @@ constexpr unsigned kHints = unsigned(IBV_ACCESS_OPTIONAL_RANGE) | unsigned(IBV_A
 constexpr std::optional<proto::Rights> access_of(unsigned flags) {
   proto::Rights access = 0;
   for (const AccessWord& word : kAccessWords)
-    if (flags & word.flag) access |= word.access, flags &= ~word.flag;
+    if (flags & word.flag) {
+      access |= word.access;
+      flags &= ~word.flag;
+    }
   return flags ? std::nullopt : std::optional<proto::Rights>(access);
 }
 // T4; for an optional operation, only if the device has it.

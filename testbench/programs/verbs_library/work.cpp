@@ -23,7 +23,8 @@ WorkRequest& begin(ibv_qp_ex* ex, proto::WorkOpcode opcode) {
   finish(qp);
   qp.has_work = true;
   WorkRequest& work = qp.work;
-  work.wr_id = ex->wr_id, work.binds = work.addressed = false;
+  work.wr_id = ex->wr_id;
+  work.binds = work.addressed = false;
   work.head = {};
   work.head.opcode = opcode;
   work.head.signaled = ex->wr_flags & IBV_SEND_SIGNALED;
@@ -33,7 +34,8 @@ WorkRequest& begin(ibv_qp_ex* ex, proto::WorkOpcode opcode) {
 }
 WorkRequest& begin_remote(ibv_qp_ex* ex, proto::WorkOpcode opcode, u32 rkey, u64 address) {
   WorkRequest& work = begin(ex, opcode);
-  work.head.rkey = rkey, work.head.remote_va = address;
+  work.head.rkey = rkey;
+  work.head.remote_va = address;
   return work;
 }
 
@@ -41,16 +43,18 @@ void start(ibv_qp_ex* ex) {
   Qp& qp = qp_of(ex);
   const bool inherited = is_inherited(qp.qp_base.context);
   const bool again = !inherited && qp.send.lock.is_mine();
-  if (inherited)
-    qp.send.lock.forget(), qp.opened = 0;
-  else
+  if (inherited) {
+    qp.send.lock.forget();
+    qp.opened = 0;
+  } else
     clock::catch_up();
   qp.send.lock.lock();
   if (qp.opened++) {  // what was begun before is not posted either
     qp.error = EBUSY;
     return;
   }
-  qp.begun_at = qp.send.posted, qp.has_work = false;
+  qp.begun_at = qp.send.posted;
+  qp.has_work = false;
   const ibv_qp_state state = qp.qp_base.state;
   qp.error = state == IBV_QPS_RESET || state == IBV_QPS_INIT || state == IBV_QPS_RTR ? EINVAL : 0;
   if (again) qp.error = EBUSY;  // a handler of a signal, in a call that posts
@@ -80,7 +84,8 @@ int complete(ibv_qp_ex* ex) {
 void abort(ibv_qp_ex* ex) {
   Qp& qp = qp_of(ex);
   if (!end(qp)) return;
-  qp.send.posted = qp.begun_at, qp.has_work = false;
+  qp.send.posted = qp.begun_at;
+  qp.has_work = false;
   qp.send.lock.unlock();
 }
 
@@ -118,7 +123,8 @@ void fetch_add(ibv_qp_ex* ex, u32 rkey, u64 address, u64 add) {
 }
 void atomic_write(ibv_qp_ex* ex, u32 rkey, u64 address, const void* value) {
   WorkRequest& work = begin_remote(ex, proto::WorkOpcode::AtomicWrite, rkey, address);
-  work.head.inline_data = true, work.head.inline_bytes = proto::kAtomicBytes;
+  work.head.inline_data = true;
+  work.head.inline_bytes = proto::kAtomicBytes;
   std::memcpy(work.data.data(), value, proto::kAtomicBytes);
 }
 
@@ -142,14 +148,17 @@ void set_inline_data_list(ibv_qp_ex* ex, std::size_t count, const ibv_data_buf* 
   const std::size_t room = std::min<std::size_t>(qp.send.max_inline, WorkRequest::kMostInline);
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    if (list[i].length > room - bytes) {
-      qp.error = EINVAL;
-      return;
+    {
+      if (list[i].length > room - bytes) {
+        qp.error = EINVAL;
+        return;
+      }
+      std::memcpy(qp.work.data.data() + bytes, list[i].addr, list[i].length);
+      bytes += list[i].length;
     }
-    std::memcpy(qp.work.data.data() + bytes, list[i].addr, list[i].length);
-    bytes += list[i].length;
+    qp.work.head.inline_data = true;
+    qp.work.head.inline_bytes = u32(bytes);
   }
-  qp.work.head.inline_data = true, qp.work.head.inline_bytes = u32(bytes);
 }
 void set_inline_data(ibv_qp_ex* ex, void* address, std::size_t length) {
   const ibv_data_buf data{address, length};
@@ -160,7 +169,8 @@ void set_ud_addr(ibv_qp_ex* ex, ibv_ah* ah, u32 qpn, u32 qkey) {
   if (!qp_of(ex).work.addressed) return;
   proto::AddressHandle& path = qp_of(ex).work.path;
   path = static_cast<Ah*>(ah)->path;
-  path.dest_qpn = qpn & 0xff'ffff, path.qkey = qkey;
+  path.dest_qpn = qpn & 0xff'ffff;
+  path.qkey = qkey;
 }
 
 // ---- What the queue pair was not made for: ibv_wr_complete() says so.
@@ -202,10 +212,14 @@ static_assert(kBuilders.size() == kWork.size());
 }  // namespace
 
 void set_work_functions(ibv_qp_ex& qp, u64 flags) {
-  qp.wr_start = start, qp.wr_complete = complete, qp.wr_abort = abort;
+  qp.wr_start = start;
+  qp.wr_complete = complete;
+  qp.wr_abort = abort;
   for (const BuilderRow& row : kBuilders) row.give(qp, flags & row.flag);
-  qp.wr_set_sge = set_sge, qp.wr_set_sge_list = set_sge_list;
-  qp.wr_set_inline_data = set_inline_data, qp.wr_set_inline_data_list = set_inline_data_list;
+  qp.wr_set_sge = set_sge;
+  qp.wr_set_sge_list = set_sge_list;
+  qp.wr_set_inline_data = set_inline_data;
+  qp.wr_set_inline_data_list = set_inline_data_list;
   qp.wr_set_ud_addr = set_ud_addr;
 }
 }  // namespace hca::verbs_library
