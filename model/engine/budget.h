@@ -19,7 +19,8 @@ class Budget {
   Budget& operator=(const Budget&) = delete;
   void connect(Waker taker, const char* name = "budget") {
     if (!taker.domain || taker_.domain) broken("a budget has one taker", taker.name(), 0, name);
-    taker_ = taker, name_ = name;
+    taker_ = taker;
+    name_ = name;
     taker.domain->watch(Watched{this, report, level, changes});
     taker.domain->watch(Stalls{&stalled_, taker.block, 0, name_});
   }
@@ -29,8 +30,10 @@ class Budget {
     if (free_) return true;
     if (!pending_)
       wait();
-    else if (later_[head_] > stalled_until_)  // otherwise the taker was notified before
-      count_stall(taker_.now(), later_[head_]), taker_.wake(later_[head_]);
+    else if (later_[head_] > stalled_until_) {  // otherwise the taker was notified before
+      count_stall(taker_.now(), later_[head_]);
+      taker_.wake(later_[head_]);
+    }
     return false;
   }
   void take() {
@@ -49,10 +52,12 @@ class Budget {
     if (pending_ && later_[before(tail_)] > at) [[unlikely]]
       place = make_place(at);
     later_[place] = at;
-    tail_ = after(tail_), ++pending_;
+    tail_ = after(tail_);
+    ++pending_;
     if (waits_since_ == kNever) return;
     count_stall(waits_since_, at);
-    waits_since_ = kNever, taker_.wake_from_outside(at);
+    waits_since_ = kNever;
+    taker_.wake_from_outside(at);
   }
   unsigned count() const { return count_; }
 
@@ -74,7 +79,10 @@ class Budget {
   // The taker was refused in cycle `since` and gets a unit in `at`.
   void count_stall(Cycle since, Cycle at) {
     since = std::max(since, stalled_until_);
-    if (at > since) stalled_ += at - since, stalled_until_ = at;
+    if (at > since) {
+      stalled_ += at - since;
+      stalled_until_ = at;
+    }
   }
   [[noreturn, gnu::cold, gnu::noinline]] void fail(const char* what) const {
     broken(what, taker_.name(), taker_.now(), name_);

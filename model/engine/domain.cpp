@@ -52,10 +52,12 @@ std::string ring(const Domain& domain, const std::vector<Wait>& waits) {
       path += std::string(" -> ") + domain.name_of(at);
       if (at == first.waiting) return path;
       if (seen & at) break;
-      seen |= at, moved = false;
+      seen |= at;
+      moved = false;
       for (const Wait& w : waits)
         if (w.what == Wait::For::Room && w.waiting == at) {
-          at = w.on, moved = true;
+          at = w.on;
+          moved = true;
           break;
         }
     }
@@ -72,7 +74,8 @@ void Domain::wake_far(u64 blocks, Cycle at) {
 void Domain::enter_name(const char* name) {
   u64 hash = 1469598103934665603u;
   for (const char* c = name; *c; ++c) hash = (hash ^ u8(*c)) * 1099511628211u;
-  names_[count_] = name, name_hashes_[count_] = hash;
+  names_[count_] = name;
+  name_hashes_[count_] = hash;
   if (listed(options_.never_stalled, name)) never_stalled_ |= u64{1} << count_;
 }
 
@@ -107,9 +110,10 @@ Cycle Domain::run_checked(Cycle end) {
       if (o.before) o.before(o.who, at);
     for (unsigned i = 0; i < n; ++i) {
       const u64 block = u64{1} << order[i];
-      if (!stalled(order[i]))
-        tick(order[i]), ++ticks_;
-      else if (due & block)
+      if (!stalled(order[i])) {
+        tick(order[i]);
+        ++ticks_;
+      } else if (due & block)
         wake_next(block);
     }
     if (acted_ & ~due)
@@ -142,9 +146,10 @@ std::string Domain::stuck_report() const {
   u64 asked = 0, asking = 0;
   for (const Wait& w : all) {
     text << "  " << sentence(*this, w) << '\n';
-    if (is_asking(w))
-      asking |= w.waiting, asked |= w.on;
-    else
+    if (is_asking(w)) {
+      asking |= w.waiting;
+      asked |= w.on;
+    } else
       asked |= w.waiting;
   }
   if (const std::string blocks = ring(*this, all); !blocks.empty())

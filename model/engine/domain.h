@@ -97,7 +97,11 @@ class Domain {
   }
 
   // A host (SystemC) that sleeps until cycle `at` is notified of earlier wake-ups.
-  void host_sleeps(void* host, Rearm rearm, Cycle at) { host_ = host, rearm_ = rearm, armed_ = at; }
+  void host_sleeps(void* host, Rearm rearm, Cycle at) {
+    host_ = host;
+    rearm_ = rearm;
+    armed_ = at;
+  }
   // The cycle until which the host slept: next(), if it was notified of all wake-ups.
   Cycle host_runs() { return std::exchange(armed_, 0); }
   u64 ticks() const { return ticks_; }

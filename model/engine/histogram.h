@@ -13,7 +13,10 @@ class Histogram {
  public:
   static constexpr u64 kNeededBeyond = 10;
 
-  void add(u64 value, u64 times = 1) { counts_[value] += times, count_ += times; }
+  void add(u64 value, u64 times = 1) {
+    counts_[value] += times;
+    count_ += times;
+  }
   void merge(const Histogram& other);
 
   u64 count() const { return count_; }

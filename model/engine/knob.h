@@ -213,7 +213,10 @@ template <class Config>
 void set_knob(Config& config, std::string_view name, std::string_view text) {
   bool known = false;
   for_each_knob(config, [&](const auto& knob) {
-    if (knob.info.name == name) known = true, knob.set(text);
+    if (knob.info.name == name) {
+      known = true;
+      knob.set(text);
+    }
   });
   if (!known) unknown_knob(Knobs<Config>::block, name, text, knob_names<Config>());
 }
@@ -224,7 +227,10 @@ std::string knob_text(const Config& config, std::string_view name) {
   std::string text;
   bool known = false;
   for_each_knob(config, [&](const auto& knob) {
-    if (knob.info.name == name) known = true, text = knob.text();
+    if (knob.info.name == name) {
+      known = true;
+      text = knob.text();
+    }
   });
   if (!known) unknown_knob(Knobs<Config>::block, name, "", knob_names<Config>());
   return text;

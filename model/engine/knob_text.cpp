@@ -148,7 +148,10 @@ struct Reader {
     u128 whole = 0, part = 0, power = 1;
     if (n.whole.size() > 20 || n.part.size() > 19) refuse("has too many digits");
     for (const char c : n.whole) whole = whole * 10 + unsigned(c - '0');
-    for (const char c : n.part) part = part * 10 + unsigned(c - '0'), power *= 10;
+    for (const char c : n.part) {
+      part = part * 10 + unsigned(c - '0');
+      power *= 10;
+    }
     if (part * scale % power) {
       const auto& units = row_of(knob.unit).read;
       refuse("is not a whole number" +
@@ -259,7 +262,10 @@ std::string nearest_name(std::string_view given, std::span<const std::string_vie
     const std::size_t at_least = longer - std::min(given.size(), name.size());
     if (at_least >= distance || at_least * 2 > longer) continue;
     const std::size_t d = edit_distance(given, name);
-    if (d < distance) distance = d, best = name;
+    if (d < distance) {
+      distance = d;
+      best = name;
+    }
   }
   const bool near = !best.empty() && distance * 2 <= std::max(given.size(), best.size());
   return near ? std::string(best) : "";

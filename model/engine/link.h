@@ -43,19 +43,26 @@ class Link {
     if (!writer.domain || writer.domain != reader.domain)
       broken("a link may not leave its domain", writer.name(), 0, name);
     if (domain_) broken("a link has one writer", writer.name(), 0, name);
-    domain_ = writer.domain, writer_ = writer.block, reader_ = reader.block, name_ = name;
+    domain_ = writer.domain;
+    writer_ = writer.block;
+    reader_ = reader.block;
+    name_ = name;
     domain_->watch(Watched{this, report, level});
     domain_->watch(Stalls{&stalled_, writer_, reader_, name_});
   }
   // Each push sets these bits for the reader, which clears them when it finds the link empty. So a
   // reader with many links only looks at those with items.
-  void mark(u32& marks, u32 bits) { marks_ = &marks, mark_ = bits; }
+  void mark(u32& marks, u32 bits) {
+    marks_ = &marks;
+    mark_ = bits;
+  }
   // Increases the room to this many items, if it is less; call it before the first item. An item in
   // flight occupies its slot, so a long latency needs more slots.
   void deepen(unsigned depth) {
     if (tail_) broken("a link in use is not made deeper", "link", 0, name_);
     if (depth <= depth_) return;
-    depth_ = depth, mask_ = mask_of(depth);
+    depth_ = depth;
+    mask_ = mask_of(depth);
     if (depth <= kCapacity) return;
     more_ = std::make_unique<Slot[]>(mask_ + 1);
     slots_ = front_ = more_.get();
@@ -159,13 +166,17 @@ class Link {
     free_from_ = std::max(busy_until_, from);
     if (waits_since_ == kNever) return;
     count_stall(waits_since_);
-    waits_since_ = kNever, domain_->wake(writer_, free_from_);
+    waits_since_ = kNever;
+    domain_->wake(writer_, free_from_);
   }
   // The writer was refused in cycle `since`, not because of its own beats, and has room from
   // free_from_ on. Called by whichever side acts first.
   void count_stall(Cycle since) {
     since = std::max({since, busy_until_, stalled_until_});
-    if (free_from_ > since) stalled_ += free_from_ - since, stalled_until_ = free_from_;
+    if (free_from_ > since) {
+      stalled_ += free_from_ - since;
+      stalled_until_ = free_from_;
+    }
   }
   [[noreturn, gnu::cold, gnu::noinline]] void fail(const char* what, u64 block) const {
     broken(what, domain_->name_of(block), domain_->now(), name_);

@@ -18,7 +18,8 @@ class Mailbox {
   void connect(Waker reader, const char* name = "mailbox") {
     if (!reader.domain || reader_.domain)
       broken("a mailbox has one reader", reader.name(), 0, name);
-    reader_ = reader, name_ = name;
+    reader_ = reader;
+    name_ = name;
     reader.domain->watch(Watched{this, report, level, changes});
   }
   // Called from outside, for a later cycle of the reader.
@@ -28,7 +29,9 @@ class Mailbox {
     if (tail_ - head_ > mask_) [[unlikely]]
       grow();
     Mail& mail = slot(tail_++);  // filled in place: narrow stores, no wide load after them
-    mail.at = at, mail.source = source, mail.item = std::move(item);
+    mail.at = at;
+    mail.source = source;
+    mail.item = std::move(item);
     for (u32 i = tail_ - 1; i != head_ && slot(i).before(slot(i - 1)); --i)
       std::swap(slot(i), slot(i - 1));
     if (slot(head_).at != at) return;
@@ -44,10 +47,12 @@ class Mailbox {
     T item = std::move(slot(head_++).item);
     held_until_ = reader_.now() + interval;
     reader_.acted();
-    if (head_ == tail_)
+    if (head_ == tail_) {
       seen_from_ = kNever;
-    else
-      seen_from_ = std::max(slot(head_).at, held_until_), reader_.wake(seen_from_);
+    } else {
+      seen_from_ = std::max(slot(head_).at, held_until_);
+      reader_.wake(seen_from_);
+    }
     return item;
   }
 
@@ -62,7 +67,8 @@ class Mailbox {
   const Mail& slot(u32 i) const { return mail_[i & mask_]; }
   [[gnu::cold, gnu::noinline]] void grow() {
     std::rotate(mail_.begin(), mail_.begin() + (head_ & mask_), mail_.end());
-    head_ = 0, tail_ = u32(mail_.size());
+    head_ = 0;
+    tail_ = u32(mail_.size());
     mail_.resize(mail_.size() * 2);
     mask_ = u32(mail_.size()) - 1;
   }

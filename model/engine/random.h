@@ -28,9 +28,12 @@ class Random {
 
   constexpr u64 operator()() {
     const u64 result = std::rotl(state_[1] * 5, 7) * 9, t = state_[1] << 17;
-    state_[2] ^= state_[0], state_[3] ^= state_[1];
-    state_[1] ^= state_[2], state_[0] ^= state_[3];
-    state_[2] ^= t, state_[3] = std::rotl(state_[3], 45);
+    state_[2] ^= state_[0];
+    state_[3] ^= state_[1];
+    state_[1] ^= state_[2];
+    state_[0] ^= state_[3];
+    state_[2] ^= t;
+    state_[3] = std::rotl(state_[3], 45);
     return result;
   }
   // Uniform in [0, n), each value exactly equally likely; n > 0.

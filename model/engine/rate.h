@@ -78,7 +78,8 @@ class Meter {
 
  private:
   [[gnu::cold, gnu::noinline]] constexpr void learn(u64 n) {
-    known_ = n, cycles_ = rate_.cycles_for(n);
+    known_ = n;
+    cycles_ = rate_.cycles_for(n);
   }
   u64 known_ = 0;
   Cycle cycles_ = 0;
@@ -91,16 +92,26 @@ class RationalTime {
  public:
   constexpr explicit RationalTime(Rate rate) : rate_(rate) {}
   constexpr const Rate& rate() const { return rate_; }
-  constexpr void set(Cycle whole) { whole_ = whole, part_ = 0; }
+  constexpr void set(Cycle whole) {
+    whole_ = whole;
+    part_ = 0;
+  }
   constexpr void advance(u64 n) { advance(span_of(n)); }
   constexpr void advance(const Rate::Span& span) {
-    whole_ += span.whole, part_ += span.part;
-    if (part_ >= rate_.bytes) part_ -= rate_.bytes, ++whole_;
+    whole_ += span.whole;
+    part_ += span.part;
+    if (part_ >= rate_.bytes) {
+      part_ -= rate_.bytes;
+      ++whole_;
+    }
   }
   // Advances to `span` after the edge of cycle `at`, if that is later.
   constexpr void not_before(Cycle at, const Rate::Span& span) {
     const Cycle whole = at + span.whole;
-    if (whole > whole_ || (whole == whole_ && span.part > part_)) whole_ = whole, part_ = span.part;
+    if (whole > whole_ || (whole == whole_ && span.part > part_)) {
+      whole_ = whole;
+      part_ = span.part;
+    }
   }
   constexpr Cycle whole() const { return whole_; }
   constexpr u64 part() const { return part_; }
