@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Handles for what a queue pair uses but need not own: a connection and a receive queue. Contexts
-// give them out; nobody else can make one from a number.
+// Handles of a connection and a receive queue, which a queue pair uses but need not own. Only
+// Contexts can make one from a number.
 #pragma once
 #include <algorithm>
 #include <vector>
@@ -31,7 +31,7 @@ class ReceiveQueue {
  public:
   constexpr ReceiveQueue() = default;  // the queue pair's own
   constexpr bool is_shared() const { return srqn_; }
-  // Its number for events, 0: the queue pair's own.
+  // The number for events; 0: the queue pair's own queue.
   constexpr u32 srqn() const { return srqn_; }
 
  private:

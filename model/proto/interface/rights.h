@@ -22,7 +22,7 @@ enum Access : Rights {
   kFlushPersistent = 1 << 10,
 };
 
-// Whose commands may give a right.
+// The objects to which commands may give a right.
 enum class GivenTo : u8 {
   Memory,      // regions
   Both,        // regions and queue pairs
@@ -43,7 +43,7 @@ inline constexpr auto kRightRows = [] {
   return std::array{
       // clang-format off
       //       right               name                   word   given to    changes meaning
-      RightRow{kLocalWrite,        "local_write",         "LW",  Both,       kNo,  "the device may write what its owner receives or reads"},
+      RightRow{kLocalWrite,        "local_write",         "LW",  Both,       kNo,  "the device may write data that the owner receives or reads"},
       RightRow{kRemoteWrite,       "remote_write",        "RW",  Everything, kYes, "a peer may WRITE"},
       RightRow{kRemoteRead,        "remote_read",         "RR",  Everything, kNo,  "a peer may READ"},
       RightRow{kRemoteAtomic,      "remote_atomic",       "RA",  Everything, kYes, "a peer may use ATOMICs"},

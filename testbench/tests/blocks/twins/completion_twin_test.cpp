@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// blocks::Completion, which the chip has, beside blocks::CompletionUnit, which lockstep compares
-// with the RTL.
+// Compares blocks::Completion of the chip with blocks::CompletionUnit, the twin of the RTL.
 #include "model/blocks/completion/completion.h"
 #include "testbench/tests/blocks/twins/twin_bench.h"
 
 namespace hca::test::completion_twin {
 namespace {
 constexpr unsigned kItems = 300;
-constexpr u32 kRings = 3;  // one more CQ is not there
+constexpr u32 kRings = 3;  // one more CQ does not exist
 
 proto::EntryRing ring(u32 cqn, u8 log_entries) {
   proto::EntryRing cq;
@@ -141,7 +140,7 @@ struct Written {
 };
 }  // namespace
 
-// The chip's gate stands before the block: a CQE is seen when the unit has its context.
+// A gate of the chip precedes the block: a CQE is seen when the unit has its context.
 TEST_CASE("a CQE leaves the completion block in the cycle in which it leaves the unit",
           "[completion_unit][twin]") {
   const u64 seed = GENERATE(range<u64>(1, kTwinRuns));
@@ -160,8 +159,8 @@ TEST_CASE("a CQE leaves the completion block in the cycle in which it leaves the
   written.check(block);
 }
 
-// In the unit they take a turn and leave; in the chip's block a doorbell has a link of its own and
-// a CQE without room leaves as a fault. So both see an item when the unit starts it.
+// In the unit they take a turn and leave. In the chip's block a doorbell has its own link, and a
+// CQE without room leaves as a fault. So both see an item when the unit starts it.
 TEST_CASE("doorbells and CQEs without room do in the completion block what they do in the unit",
           "[completion_unit][twin][G21.3]") {
   const u64 seed = GENERATE(range<u64>(1, kTwinRuns));

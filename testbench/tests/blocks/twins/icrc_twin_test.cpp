@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// blocks::IcrcUnit as a stage, as both halves of the chip's port have it, beside the same unit
-// between links, which lockstep compares with the RTL.
+// Compares blocks::IcrcUnit as a stage in both halves of the chip's port with the same unit between
+// links, the twin of the RTL.
 #include "model/blocks/port/icrc_unit.h"
 #include "testbench/tests/blocks/twins/twin_bench.h"
 
@@ -33,7 +33,7 @@ IcrcUnitConfig random_times(engine::Random& random) {
 }
 }  // namespace
 
-// The segment asks for room before it lets a packet into the stage, and a room is free again in the
+// The segment requests room before a packet enters the stage, and the room is free again in the
 // cycle after its packet was taken.
 TEST_CASE("a packet leaves the stage of the port in the cycle in which it leaves the ICRC unit",
           "[icrc_unit][twin]") {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// blocks::Packetizer, which the chip has, beside blocks::PacketizerUnit, which lockstep compares
-// with the RTL.
+// Compares blocks::Packetizer of the chip with blocks::PacketizerUnit, the twin of the RTL.
 #include "model/blocks/port/icrc_unit.h"
 #include "model/blocks/send/packetizer.h"
 #include "testbench/tests/blocks/twins/twin_bench.h"
@@ -31,8 +30,8 @@ struct Traffic {
 };
 using Run = UnitRun<PacketizerUnit, PacketizerItem>;
 
-// The chip's block, in the requester's segment: a packet starts when it is here and there is room,
-// and asks for its payload in one piece.
+// The chip's block, in the requester's segment: a packet starts when it has arrived and there is
+// room, and requests its payload in one piece.
 struct ChipBlock : Bench {
   ChipBlock(const PacketizerConfig& config, const Traffic& t, unsigned depth, const Cycles& waits)
       : asks(depth, waits), packetizer(config, 400'000'000, protection, release(config.tx_start)) {
@@ -127,7 +126,8 @@ TEST_CASE("the beats of a frame that the packetizer unit takes are those of the 
   CHECK(asks == unit.leaves());
 }
 
-// What requester, responder and their repeated headers write, the unit writes from a descriptor.
+// The unit writes from a descriptor the bytes that requester, responder and their repeated headers
+// write.
 TEST_CASE("the frames of the chip are those of the packetizer unit", "[packetizer_unit][twin]") {
   struct Compared : StandIn<PacketizerItem> {
     u32 frames = 0, different = 0;

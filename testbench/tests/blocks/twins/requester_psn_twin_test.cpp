@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// blocks::Requester, in which the chip has its PSNs, beside blocks::RequesterPsnUnit, which
-// lockstep compares with the RTL.
+// Compares the PSNs of blocks::Requester in the chip with blocks::RequesterPsnUnit, the twin of the
+// RTL.
 #include "model/blocks/send/requester/requester.h"
 #include "testbench/tests/blocks/twins/twin_bench.h"
 
@@ -98,7 +98,7 @@ TEST_CASE("late contexts and stalls change no answer of the PSN unit to the requ
 }
 
 // The requester makes a step in the cycle in which it cuts a packet, begins its message or takes an
-// answer, several in one cycle, and never stalls: it asks for room before. The unit takes one a
+// answer, several in one cycle, and never stalls: it requests room before. The unit takes one a
 // cycle, and its answer comes a look-up, a cycle and its latency later: in the cycle in which the
 // packet would enter the packetizer without the look-up of its key.
 TEST_CASE("the PSN unit answers before the packet of the step enters the packetizer",

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// blocks::ResponderCheck, which the chip has, beside blocks::ResponderCheckUnit, which lockstep
-// compares with the RTL.
+// Compares blocks::ResponderCheck of the chip with blocks::ResponderCheckUnit, the twin of the RTL.
 #include "model/blocks/receive/responder_check.h"
 #include "model/proto/transport/work_rules.h"
 #include "testbench/tests/blocks/twins/twin_bench.h"
@@ -9,7 +8,7 @@ namespace hca::test::responder_check_twin {
 namespace {
 constexpr unsigned kItems = 300;
 constexpr u32 kQps = 24, kSrqn = 1;
-constexpr Cycle kLookUp = 2;  // of the unit: an answer comes one cycle after its ask
+constexpr Cycle kLookUp = 2;  // of the unit: an answer comes one cycle after its request
 
 // These take their receive WQEs from the SRQ.
 constexpr bool is_shared(u32 qpn) { return qpn % 3 == 0; }
@@ -17,7 +16,7 @@ constexpr bool is_shared(u32 qpn) { return qpn % 3 == 0; }
 struct Judged {
   explicit Judged(const CheckedRequest& c, const proto::QpConfig& qp)
       : verdict(c.verdict), effect(c.effect), state(c.state), shared_taken(c.shared.taken) {
-    // The chip's block asks for less when a READ is repeated.
+    // The chip's block requests less when a READ is repeated.
     if (verdict.action == proto::RequestAction::Repeat)
       proto::limit_repeated_read(effect, qp, state.epsn);
   }
@@ -96,13 +95,13 @@ struct CheckBlock {
   std::vector<Judged> judged;
 };
 
-// Requests as the state of their queue pair asks for them, or with a mistake.
+// Requests that fit the state of their queue pair, or with a mistake.
 class Traffic {
  public:
   // `with_region`: each names one.
   Traffic(u64 seed, bool with_region) : checked(kItems), random_(seed), with_region_(with_region) {
     set_up(peer_, kQps);
-    CheckBlock first({}, 0, 0);  // says what comes next
+    CheckBlock first({}, 0, 0);  // gives the next request
     shared_ = first.contexts.srqs[kSrqn];
     for (u32 qpn = 1; qpn <= kQps; ++qpn)
       states_[qpn] = first.contexts.receive_of(qpn), qps_[qpn] = first.contexts.qps[qpn];
@@ -228,8 +227,8 @@ Cycles check(CheckBlock& block, const Traffic& t, const Cycles& at) {
 }
 }  // namespace
 
-// A request is here for the chip's block in the cycle in which the unit asks for its context. What
-// the unit calls late are the latencies of qp_context and protection.
+// A request arrives at the chip's block in the cycle in which the unit requests its context. The
+// unit's late answers stand for the latencies of qp_context and protection.
 TEST_CASE("a request leaves responder_check in the cycle in which it leaves the unit",
           "[responder_check_unit][twin]") {
   const u64 seed = GENERATE(range<u64>(1, kTwinRuns));
@@ -264,9 +263,9 @@ TEST_CASE("a request whose context or region is late leaves responder_check as i
   CHECK(block.judged == t.judged());
 }
 
-// The unit stalls a request whose answers are here. The chip's port takes no packet without room
-// after the block, which never stalls: its request comes as much later. It has its look-ups before
-// it then, so one with a region may be later than in the unit, by that look-up.
+// The unit stalls a request whose answers have arrived. The chip's port takes no packet without
+// room after the block, which never stalls: its request comes later by the same time. Its look-ups
+// follow that wait, so one with a region may be later than in the unit, by that look-up.
 TEST_CASE("a request that waits for room comes to responder_check when the unit starts it",
           "[responder_check_unit][twin]") {
   const u64 seed = GENERATE(range<u64>(1, kTwinRuns));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// blocks::PortReceive, in which the chip parses frames, beside blocks::RxParserUnit, which lockstep
-// compares with the RTL.
+// Compares the parsing of blocks::PortReceive in the chip with blocks::RxParserUnit, the twin of the
+// RTL.
 #include "model/blocks/port/port.h"
 #include "testbench/tests/blocks/twins/twin_bench.h"
 
@@ -30,7 +30,7 @@ struct Traffic {
       at += beats(i);
     }
   }
-  // A byte that the frame's verdict looks at: not an address, nor what routers may change.
+  // A byte that matters for the frame's verdict: no address, and no field that routers may change.
   static u32 byte_to_change(engine::Random& random, u32 bytes) {
     constexpr u32 kEtherType = 12, kResv8a = 14 + 20 + 8 + 4;
     for (;;)
@@ -113,7 +113,7 @@ bool same(const proto::ParsedPacket& a, const proto::ParsedPacket& b) {
 }
 }  // namespace
 
-// The chip parses with its icrc_unit: what both take is icrc_unit.latency.
+// The chip parses with its icrc_unit: together they take icrc_unit.latency.
 TEST_CASE("a frame is parsed by the port in the cycle in which it leaves the parser unit",
           "[rx_parser_unit][twin]") {
   const u64 seed = GENERATE(range<u64>(1, kTwinRuns));
@@ -163,8 +163,8 @@ TEST_CASE("a frame that ends before its 128th byte is parsed by the port as many
   CHECK(port.parsed == parsed);
 }
 
-// The unit asks for room with the first beat, the port with the 128th byte, one cycle later; it
-// has the checks between itself and its receiver.
+// The unit requests room with the first beat, the port with the 128th byte, one cycle later; the
+// checks lie between the port and its receiver.
 TEST_CASE("a frame that waits for room waits as long in the port as in the parser unit",
           "[rx_parser_unit][twin]") {
   const u64 seed = GENERATE(range<u64>(1, kTwinRuns));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A unit between links beside the block of the chip that does the same: the same random items,
-// bursts and stalls for both.
+// A unit between links and the corresponding block of the chip get the same random items, bursts
+// and stalls.
 #pragma once
 #include <catch2/catch.hpp>
 #include <deque>
@@ -32,7 +32,7 @@ inline Cycles random_waits(engine::Random& random, unsigned items) {
   return waits;
 }
 
-// Takes item i `waits[i]` cycles after it is there, `way` cycles after it left.
+// Takes item i `waits[i]` cycles after its arrival, which is `way` cycles after it left.
 template <class T, unsigned N>
 class StallingTaker : public engine::Block {
  public:
@@ -50,7 +50,7 @@ class StallingTaker : public engine::Block {
     if (takes) takes(items.back());
   }
   LinkOf<T, N> in;
-  Cycles left;  // when each was there for the receiver
+  Cycles left;  // when each arrived at the receiver
   std::vector<T> items;
   std::function<void(const T&)> takes;
 
@@ -87,7 +87,7 @@ struct UnitRun : Bench, engine::ProbeSink {
 // Of a LookUpUnit: when the context of each item is answered.
 template <class Run, class Item>
 Cycles context_answers(Run& run, const Plan<Item>& plan) {
-  Cycles answers = run.events[u16(Run::Kind::AsksContext)];  // the cycles of the asks
+  Cycles answers = run.events[u16(Run::Kind::AsksContext)];  // the cycles of the requests
   Cycle free = 0;
   for (std::size_t i = 0; i < answers.size(); ++i) {
     answers[i] = std::max(answers[i] + 1 + plan[i].second.context_late, free);
