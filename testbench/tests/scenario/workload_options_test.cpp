@@ -26,11 +26,11 @@ TEST_CASE("optional operations are sent where both chips have them", "[workload]
       "  - {operation: atomic_write, messages: 30, qps: 2, direction: both}\n"
       "  - {operation: flush, size: 4000 B, messages: 20}\n"
       "  - {mix: {write: 2, flush: 1, atomic_write: 1}, sizes: [{size: 9 B}], messages: 40}\n"
-      "  - {operation: flush, test: latency, size: 64 B, messages: 10}\n"
-      "  - {operation: atomic_write, test: latency, messages: 10}\n";
+      "  - {operation: flush, test: latency, size: 64 B, messages: 40}\n"
+      "  - {operation: atomic_write, test: latency, messages: 40}\n";
   const std::vector<std::string> has{"hca.transport.flush=true", "hca.transport.atomic_write=true"};
   const RunResult result = run_workload(text, has);
-  CHECK(result.messages == 2 * 30 + 20 + 40 + 10 + 2 * 10);
+  CHECK(result.messages == 2 * 30 + 20 + 40 + 40 + 2 * 40 + 3);  // and those of the breakdown
   CHECK(counter(result, "hca1.responder_execute.flushes") > 30);
   CHECK(p50(result, 2) > 0);
   CHECK_THROWS_WITH(run_workload(text, {has[0], "hca0.transport.atomic_write=true"}),
