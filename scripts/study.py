@@ -24,6 +24,7 @@ STUDIES = {
     "doorbells": ("workload[0].list", "mmsg_s", ("workload[0].inline_below",), "messages with one doorbell", "Mmsg/s", "x"),
     "pcie_tags": ("pcie.read_tags", "gbit_s", ("pcie.generation",), "read tags", "Gb/s", "x"),
     "forwarding": ("workload[0].size", "p50_us", ("hca.packetizer.tx_start", "hca.port.rx_forward"), "bytes", "us, one way", "xy"),
+    "selective_repeat": ("faults[0].per_million", "gbit_s", ("hca.transport.recovery", "pcie.generation", "wire.latency"), "packets lost of a million", "Gb/s", "x"),
     "go_back_n": ("faults[0].per_million", "gbit_s", ("connection.timeout", "wire.latency"), "packets lost of a million", "Gb/s", "x"),
 }
 CALIBRATED = ("cx3_qdr", "roce_100g_write")
@@ -92,7 +93,7 @@ def draw(name, rows):
         colour = colours.setdefault(label.split(", m")[0] if name == "message_sizes" else label, f"C{len(colours)}")
         axes.plot(xs, ys, "o" if is_marks else "-" if name == "message_sizes" else ".-", color=colour, label=label, fillstyle="none" if is_marks else "full")
     if "x" in logarithmic:
-        axes.set_xscale("log", base=2 if name != "go_back_n" else 10)
+        axes.set_xscale("log", base=10 if x_label.startswith("packets lost") else 2)
     if "y" in logarithmic:
         axes.set_yscale("log")
     else:

@@ -159,7 +159,11 @@ struct hca::engine::Knobs<hca::proto::TransportOptions> {
       knob("congestion_control", &C::congestion_control,
            "the answer to a request with FECN 1 has BECN 1 (G26.1); otherwise FECN is ignored"),
       knob("multicast_loop_back", &C::multicast_loop_back,
-           "a multicast datagram also reaches the members at the sending port (G25.3)"));
+           "a multicast datagram also reaches the members at the sending port (G25.3)"),
+      knob("recovery", &C::recovery, proto::kRecoveryNames,
+           "RC's loss recovery; selective_repeat conforms to no specification"),
+      knob("reorder_window", &C::reorder_window, Unit::Count, 1, proto::kMostReordered,
+           "selective_repeat: packets in flight, and packets that a responder keeps"));
   static constexpr auto rows =
       join_rows(choices, proto::rows_of_capabilities([](const proto::CapabilityRow& row) {
                   return knob<C>(row.option, row.has, row.sentence);

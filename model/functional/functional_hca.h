@@ -14,6 +14,7 @@
 #include "model/device/execute_command.h"
 #include "model/device/memory_keys.h"
 #include "model/device/port_counts.h"
+#include "model/proto/transport/kept_requests.h"
 #include "model/proto/transport/qp_transitions.h"
 #include "model/proto/transport/reply_rules.h"
 #include "model/proto/transport/response_rules.h"
@@ -108,6 +109,8 @@ class FunctionalHca {
     std::optional<u32> refused;  // send WQE without packets that will fail
     Nanoseconds next_cnp = 0;    // earliest time
     bool congested = false;      // G26.1
+    proto::LossRecord losses;
+    std::map<proto::Psn, std::vector<u8>> kept;  // frames of requests ahead
   };
 
   device::Connection connection_of(u32 qpn) const { return contexts_.connection_of(qpn); }
@@ -153,6 +156,16 @@ class FunctionalHca {
   proto::WcStatus place(const proto::QpConfig& qp, u32 index, u32 offset, std::span<const u8> data);
   const proto::SentMessage* awaited(u32 qpn);
   void act(u32 qpn, const proto::AckVerdict& verdict);
+  void go_back(u32 qpn, const proto::AckVerdict& verdict);
+  proto::PsnRange packet_of(u32 qpn, proto::Psn psn) const;
+  void note_kept(u32 qpn, proto::Psn psn);
+  template <class Policy>
+  typename Policy::Record& losses(u32 qpn) {
+    if constexpr (std::is_same_v<Policy, proto::GoBackN>)
+      return nothing_;
+    else
+      return progress(qpn).losses;
+  }
   void complete_sent(u32 qpn);
   void fail_send(u32 qpn, proto::WcStatus status);
   void fail_unread(u32 qpn);
@@ -178,6 +191,9 @@ class FunctionalHca {
   void notify_congestion(const proto::QpConfig& qp, const proto::ParsedPacket& packet,
                          std::span<const u8> frame);
   void receive_request(u32 qpn, const proto::ParsedPacket& packet, std::span<const u8> frame);
+  void judge(u32 qpn, const proto::ParsedPacket& packet, std::span<const u8> frame);
+  void keep(u32 qpn, proto::Psn psn, std::span<const u8> frame);
+  std::vector<u8> take_kept(u32 qpn);
   void receive_datagram(u32 qpn, proto::ParsedPacket packet, std::span<const u8> frame);
   proto::RequestVerdict find_place(u32 qpn, const proto::ParsedPacket& packet);
   proto::RequestVerdict find_own_place(u32 qpn, const proto::ParsedPacket& packet);
@@ -216,6 +232,7 @@ class FunctionalHca {
   std::set<std::pair<Nanoseconds, u32>> timers_;  // (due, QPN)
   std::map<u32, Nanoseconds> cq_timers_;          // by CQN: its moderation timer, if it runs
   SendWork work_;
+  proto::GoBackN::Record nothing_;
   std::array<u8, 4096 + proto::kMaxHeaderBytes> frame_;          // frame under construction
   std::array<u8, 4096 + proto::kMaxHeaderBytes + 64> datagram_;  // with its header before it
   u16 ip_id_ = 0;

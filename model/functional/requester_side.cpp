@@ -56,21 +56,31 @@ void FunctionalHca::send_packets(u32 qpn, u32 index) {
   ExtHeaders ext;
   const bool datagram = qp.service == Service::Ud;
   const Path& path = datagram ? work_.path : qp.path;
+  const Recovery recovery = recovery_of(qp);
   for (u32 i = psns_between(m.first_psn, s.send_psn); i < m.packets;) {
     PacketPlan plan = plan_packet(qp, work_.wqe, m, i);
     m.resumed |= m.answer == Answer::Read && i;
     const bool probe = probes(s, qp, m, index + 1 == s.started);
     if (probe && i) return;
     plan.ack_requested |= probe;
+    const bool is_new = plan.psns.first == s.sent_psn;
+    if (recovery != Recovery::GoBackN) {
+      if (!SelectiveRepeat::may_send(s, qp, plan.psns.first)) return;
+      plan.ack_requested |= !is_new || SelectiveRepeat::asks(qp, plan.psns.first);
+    }
     request_headers(ext, work_.wqe, work_.operands, m, plan);
     const u32 headers = header_bytes(path, *plan.row);
     const std::span<u8> payload{frame_.data() + headers, plan.bytes};
     s.send(plan.psns);
+    by_recovery(recovery, [&](auto policy) {
+      policy.on_sent(s, losses<decltype(policy)>(qpn), plan.psns, is_new);
+    });
     gather(work_.pieces, plan.offset, payload);
     Bth bth = request_bth(qp, plan);
     if (datagram) address_datagram(bth, ext, qp, work_.address);
     transmit(qp, path, *plan.row, bth, ext, plan.bytes);
     i += plan.psns.count;
+    if (recovery != Recovery::GoBackN) i = std::max(i, psns_between(m.first_psn, s.send_psn));
   }
   if (ends_when_sent(qp)) {
     s.acknowledge(s.sent_psn);
@@ -192,6 +202,7 @@ void FunctionalHca::receive_answer(const QpConfig& qp, const ParsedPacket& packe
       judge_ack(s, qp, awaited(qp.qpn), packet.bth.psn, packet.aeth.syndrome, packet.payload_bytes);
   if (verdict.action != AckAction::Drop) take_credits(s, packet.aeth.msn, packet.aeth.syndrome);
   act(qp.qpn, verdict);
+  if (verdict.selective) note_kept(qp.qpn, packet.aeth.msn);
 }
 
 const SentMessage* FunctionalHca::awaited(u32 qpn) {
@@ -250,7 +261,11 @@ void FunctionalHca::act(u32 qpn, const AckVerdict& verdict) {
   SendState& s = contexts_.send_of(qpn);
   const bool progress = verdict.psn != s.unacked_psn;
   if (verdict.implied) counts_.implied_nak(qp);
+  const Psn before = s.unacked_psn;
   apply(s, qp, verdict);
+  by_recovery(recovery_of(qp), [&](auto policy) {
+    policy.on_acknowledged(s, losses<decltype(policy)>(qpn), before);
+  });
   complete_sent(qpn);
   if (!sends(qp.state)) return;                   // the CQ was full
   if (progress && !s.waits_rnr) stop_timer(qpn);  // G11.1: pump() starts it again
@@ -262,7 +277,7 @@ void FunctionalHca::act(u32 qpn, const AckVerdict& verdict) {
       set_timer(qpn, rnr_delay_ns(verdict.rnr_code));  // G8.2, G8.3
       [[fallthrough]];
     case AckAction::Resend:
-      s.go_back(s.unacked_psn);
+      go_back(qpn, verdict);
       ++s.epoch;
       if (verdict.action == AckAction::Resend) {
         stop_timer(qpn);

@@ -75,6 +75,18 @@ u32 FunctionalHca::reads_unfinished(u32 qpn) {
 
 void FunctionalHca::receive_request(u32 qpn, const ParsedPacket& packet,
                                     std::span<const u8> frame) {
+  judge(qpn, packet, frame);
+  // What is kept follows, if it is expected now.
+  for (auto next = take_kept(qpn); !next.empty(); next = take_kept(qpn)) {
+    ParsedPacket kept;
+    const auto link =
+        framing_row(Framing(contexts_.ports[contexts_.qps[qpn].port - 1u].framing)).link;
+    check_frame(next, link, kept);
+    judge(qpn, kept, next);
+  }
+}
+
+void FunctionalHca::judge(u32 qpn, const ParsedPacket& packet, std::span<const u8> frame) {
   const QpConfig& qp = contexts_.qps[qpn];
   ReceiveState& state = contexts_.receive_of(qpn);
   const device::ReceiveQueue queue = contexts_.receive_queue_of(qp);
@@ -88,12 +100,17 @@ void FunctionalHca::receive_request(u32 qpn, const ParsedPacket& packet,
   const bool passed = verdict.action == RequestAction::Execute;
   if (passed && qp.service == Service::Ud) return receive_datagram(qpn, packet, frame);
   if (passed && !reads) verdict = find_place(qpn, packet);
+  if (keeps_ahead(state, packet, qp, verdict)) verdict = kKeptAhead;
   count(qp, verdict);
   counts_.drop(qp.port, counter_of(verdict.cause, qp, frame.data(), packet));
   if (qp.service == Service::Ud) counts_.drop(qp.port, counter_without_place(verdict.cause));
   const bool reliable = qp.reliable;
   const bool breaks = shared && abandons_send(state, packet, qp, verdict);
   RequestEffect effect = apply(state, packet, qp, verdict);
+  if (is_kept(verdict)) {
+    tell_kept(effect, state, packet);
+    keep(qpn, packet.bth.psn, frame);
+  }
   if (shared) {
     if (breaks) {
       const bool begins = begins_message(packet.opcode->position);

@@ -165,6 +165,17 @@ std::string clocks_of(const Scenario& s) {
   return text;
 }
 
+// What conforms to no specification.
+std::string extensions_of(const Scenario& s) {
+  for (const NodeConfig& node : s.nodes)
+    if (node.hca.transport.recovery != proto::Recovery::GoBackN)
+      return fmt::format(
+          "not conforming: hca.transport.recovery: {}, with {} packets of reorder_window\n",
+          proto::kRecoveryNames[unsigned(node.hca.transport.recovery)],
+          node.hca.transport.reorder_window);
+  return "";
+}
+
 std::string head_of(const Scenario& s) {
   const auto rate = [&](const Cable& cable) {
     const NodePort& end = cable.ends[0];
@@ -173,7 +184,7 @@ std::string head_of(const Scenario& s) {
   const auto latency = [](const Cable& cable) { return double(cable.wire.one_way()) * 1e-3; };
   const std::size_t nodes = s.nodes.size();
   return fmt::format(
-      "{} HCAs{}, {}, path MTU {}, {} Gb/s, wire {} ns, PCIe gen {} x{}, seed {}\n{}{}"
+      "{} HCAs{}, {}, path MTU {}, {} Gb/s, wire {} ns, PCIe gen {} x{}, seed {}\n{}{}{}"
       "As perftest measures: bandwidth is payload from the first post to the last completion;\n"
       "latency is half the time from one post of a ping-pong to the next, of READ and ATOMIC all "
       "of the\n"
@@ -187,7 +198,7 @@ std::string head_of(const Scenario& s) {
       s.rtl.any() ? std::string("RTL in the path of ") + (nodes == 2 ? "both" : "all") + ": " +
                         s.rtl.text() + "\n"
                   : "",
-      engine::Histogram::kNeededBeyond);
+      extensions_of(s), engine::Histogram::kNeededBeyond);
 }
 // A fault that never happened is most often one that says another frame than it means.
 std::string unused_faults_of(const RunResult& result, const Scenario& scenario) {

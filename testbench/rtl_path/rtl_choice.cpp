@@ -68,6 +68,14 @@ std::vector<RtlMistake> rtl_mistakes(RtlChoice choice, const blocks::ChipConfig&
   must_be(RtlBlock::Completion, "completion.latency", config.completion.latency,
           blocks::CompletionItem::kLatency);
   must_be(RtlBlock::Completion, "completion.interval", config.completion.interval, 1);
+  const bool selects = config.transport.recovery != proto::Recovery::GoBackN;
+  for (const RtlBlock block : {RtlBlock::RequesterPsn, RtlBlock::ResponderCheck})
+    if (choice.has(block) && selects)
+      mistakes.push_back(
+          {"transport.recovery",
+           fmt::format("is {}", proto::kRecoveryNames[unsigned(config.transport.recovery)]),
+           fmt::format("{0} with rtl/{1}/{1}.sv in the path", proto::kRecoveryNames[0],
+                       kRtlBlockNames[unsigned(block)])});
   const u32 beat = config.icrc_unit.beat_bytes;
   if (choice.any() && beat != 32 && beat != 64)
     mistakes.push_back({"icrc_unit.beat_bytes", fmt::format("is {} B", beat),

@@ -34,7 +34,7 @@ constexpr std::array kSendRows{
     SendRow{[](const SendView& v) { return v.requester.has_wqe && v.requester.listed; },
             "requester: it is in the ready list, but no packet is cut: look at packetizer and port"},
     SendRow{[](const SendView& v) { return v.requester.has_wqe && v.requester.probes; },
-            "requester: waits for the ACK of the first packet of its message"},
+            "requester: waits in its message for an ACK: of its first packet, or, with selective_repeat, of one within reorder_window"},
     SendRow{[](const SendView& v) { return v.requester.has_wqe && starts_nothing(v.qp, v.s); },
             "host: in SQD nothing is begun, until ModifyQp takes it to RTS"},
     SendRow{[](const SendView& v) { return v.requester.waits_data; },

@@ -15,7 +15,7 @@ struct SchedulerHold {  // qp_scheduler
 struct RequesterHold {
   bool has_wqe = false, listed = false;
   bool failing = false, waits_local = false, timer_runs = false;
-  bool probes = false;  // the first packet of its message waits for its ACK (G6.3)
+  bool probes = false;  // it waits in its message: for the ACK of its first packet (G6.3), for room
   bool waits_data = false, waits_credits = false, waits_window = false;  // must_wait()
 };
 struct ResponderHold {      // responder_execute

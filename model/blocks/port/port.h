@@ -20,7 +20,7 @@ namespace hca::blocks {
 struct PortCounters {
   u64 tx_packets = 0, tx_bytes = 0, waits_link = 0, rx_packets = 0, rx_bytes = 0;
   u64 rx_bad_frame = 0, rx_bad_icrc = 0, rx_wrong_address = 0, rx_unknown_qp = 0, rx_wrong_port = 0;
-  u64 rx_copies = 0, rx_port_down = 0;
+  u64 rx_copies = 0, rx_port_down = 0, rx_kept = 0;
 };
 
 // The sending half: alternates requests and replies, inserts the ICRC, paces the link. Among
@@ -103,6 +103,10 @@ class PortTransmit : public engine::Block {
 // previous packet. Its headers are checked icrc_unit.latency later. Its verdict follows its last
 // byte by the same time; if icrc_unit is slower than the link, its last beat. The copies of a
 // multicast datagram follow one a cycle, later arrivals after them.
+//
+// With selective_repeat a request ahead of the expected one is kept (responder_check), and a NAK
+// goes on in its place. When the earlier ones have arrived, kept requests are judged again, one a
+// cycle from the next cycle on; arriving packets wait meanwhile.
 class PortReceive : public engine::Block {
  public:
   struct Outputs {
@@ -161,6 +165,10 @@ class PortReceive : public engine::Block {
   void ring(const ReceiveBell& bell);
   void ring_shared(const ReceiveBell& bell);
   bool serve_beside();
+  // port_kept.cpp
+  void keep(Packet* p, Cycle at);
+  void offer_kept(u32 qpn);
+  void forward_kept();
   void tell(proto::Event event, Cycle at);
   void establish(u32 qpn);
   void push_event();
@@ -172,7 +180,7 @@ class PortReceive : public engine::Block {
   ResponseCheck& response_;
   Congestion& congestion_;
   const proto::PortAttributes& attributes_;
-  static constexpr u32 kBells = 1, kEvents = 2, kCopies = 4;
+  static constexpr u32 kBells = 1, kEvents = 2, kCopies = 4, kKept = 8;
   u32 pending_ = 0;      // flags: work other than packets that may be pending
   const bool slow_;      // the core is slower than the link
   const unsigned port_;  // from 1 on
@@ -190,6 +198,7 @@ class PortReceive : public engine::Block {
     Cycle checked = 0;
   };
   Ring<Copy> copies_;
+  Ring<Packet*> kept_;  // that were ahead of those before them, which have come
   PacketPool pool_;
   proto::NetworkCrcs network_crcs_;
 };
@@ -211,6 +220,7 @@ struct hca::engine::Counters<hca::blocks::PortCounters> {
       counter("rx_wrong_port", &C::rx_wrong_port, "packets",
               "dropped: the queue pair belongs to another port"),
       counter("rx_copies", &C::rx_copies, "packets", "copies of multicast datagrams"),
+      counter("rx_kept", &C::rx_kept, "packets", "kept ahead of a loss (selective_repeat)"),
       counter("rx_port_down", &C::rx_port_down, "packets", "dropped: the port is Down"),
       counter("waits_link", &C::waits_link, kWaited, "the link, which is busy (link_rate)"));
 };

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "model/blocks/port/port.h"
+#include "model/proto/transport/kept_requests.h"
 #include "model/proto/transport/port_rules.h"
 #include "model/proto/transport/work_rules.h"
 #include "model/proto/wire/datagram.h"
@@ -41,15 +42,18 @@ inline Cycle PortReceive::taken_at(const Packet& p) const {
   if (control) control->freed_in.deliver(last + 1, taken_++, {p.lane, p.frame_bytes});
 }
 
-// Doorbells, events, copies of datagrams. True: there was a copy, and packets wait.
+// Doorbells, events, copies of datagrams, kept packets. True: there was one of these two, and what
+// arrives waits.
 [[gnu::noinline]] bool PortReceive::serve_beside() {
   if (bells_in.can_pop() && outputs.bells_out->can_push()) ring(bells_in.pop());
   if (!events_.empty()) push_event();
   const bool copies = !copies_.empty();
   if (copies) forward_copy();
+  const bool kept = !copies && !kept_.empty();
+  if (kept) forward_kept();
   pending_ = (bells_in.empty() ? 0 : kBells) | (events_.empty() ? 0 : kEvents) |
-             (copies_.empty() ? 0 : kCopies);
-  return copies;
+             (copies_.empty() ? 0 : kCopies) | (kept_.empty() ? 0 : kKept);
+  return copies || kept;
 }
 
 [[gnu::hot]] void PortReceive::tick() {
@@ -124,6 +128,8 @@ inline void PortReceive::route(Packet* p, const QpConfig& qp, Cycle checked) {
   const bool response = p->parsed.opcode && !p->parsed.opcode->is_request;
   if (!response) {
     const Cycle at = responder_.check(*p, now(), checked);
+    if (is_kept(p->verdict)) [[unlikely]]
+      return keep(p, at);
     if (draws_cnp(p->frame(), p->parsed) && may_draw_cnp(p->verdict.cause)) [[unlikely]]
       answer_congestion(*p, qp);
     if (p->verdict.cause != RequestCause::Good && !is_refusal(p->verdict.action)) [[unlikely]]
@@ -141,6 +147,8 @@ inline void PortReceive::route(Packet* p, const QpConfig& qp, Cycle checked) {
     // A WQE of an SRQ cannot be put back: responder_execute ends it (G9.2).
     if (silent && !uses_srq(qp)) [[unlikely]]
       return PacketPool::give_back(p);
+    if (responder_.keeps(p->qpn)) [[unlikely]]
+      offer_kept(p->qpn);
     return outputs.requests_out->push(p, 1, at - now() - 1);
   }
   Acknowledgement a;
@@ -156,6 +164,17 @@ inline void PortReceive::route(Packet* p, const QpConfig& qp, Cycle checked) {
   if (!outputs.requests_out->can_push() || !outputs.acks_out->can_push()) return;
   const Copy copy = copies_.pop();
   route(copy.packet, contexts_.qps[copy.packet->qpn], std::max(copy.checked, now()));
+  wake_at(now() + 1);
+}
+
+// A packet that was kept, as it is expected now.
+[[gnu::cold]] void PortReceive::forward_kept() {
+  if (!outputs.requests_out->can_push() || !outputs.acks_out->can_push() ||
+      !outputs.cnps_out->can_push())
+    return;
+  Packet* const p = kept_.pop();
+  p->last = std::max(p->last, now());
+  route(p, contexts_.qps[p->qpn], now());
   wake_at(now() + 1);
 }
 

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "model/blocks/receive/check_request.h"
+#include "model/proto/transport/kept_requests.h"
 
 namespace hca::blocks {
 using namespace proto;
@@ -66,11 +67,24 @@ static_assert(std::ranges::all_of(kRequestRules, [](const RequestRule& rule) {
   if (stand_in ? check_by(view, p, shared)
                : check_request(view, state, shared, p.verdict, p.effect))
     below_limit = queue.srqn();
+  if (keeps_ahead(state, p.parsed, qp, p.verdict)) [[unlikely]] {
+    p.verdict = kKeptAhead;
+    tell_kept(p.effect, state, p.parsed);
+  }
   if (p.verdict.action == RequestAction::Repeat) [[unlikely]]
     limit_repeated_read(p.effect, qp, state.epsn);
   count(p.verdict.cause);
   probe.event(out, Step::Passed, p.qpn, p.psn, u64(p.verdict.action));
   return out;
+}
+
+[[gnu::cold]] void ResponderCheck::keep(Packet* p) {
+  if (!std::exchange(receive_[connection_of(p->qpn)].keeps, true)) kept_.clear(p->qpn);
+  kept_.keep(p);
+}
+
+[[gnu::cold]] Packet* ResponderCheck::take_kept(u32 qpn) {
+  return kept_.take(qpn, receive_[connection_of(qpn)].epsn);
 }
 
 // Several that wait at the same time count once.

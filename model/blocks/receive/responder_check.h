@@ -6,6 +6,7 @@
 #include "model/blocks/lib/stand_in.h"
 #include "model/blocks/memory/protection.h"
 #include "model/blocks/memory/qp_context.h"
+#include "model/blocks/receive/kept_packets.h"
 #include "model/blocks/receive/responder_check_config.h"
 #include "model/device/writers.h"
 
@@ -61,6 +62,12 @@ class ResponderCheck {
     proto::SharedQueue* const queue = srqs_.find(srqn);
     if (queue) queue->posted = proto::widen_index(queue->posted, producer);
   }
+  // Keeps a packet whose verdict says so, until the earlier ones have arrived.
+  void keep(Packet* packet);
+  // The kept packet that the queue pair expects now; nullptr: there is none.
+  Packet* take_kept(u32 qpn);
+  bool keeps(u32 qpn) const { return receive_[connection_of(qpn)].keeps; }
+
   // True once: the first request arrived in RTR.
   bool take_established(u32 qpn) { return proto::take_established(receive_[connection_of(qpn)]); }
 
@@ -84,6 +91,7 @@ class ResponderCheck {
   std::vector<Cycle> written_;  // by QP: when its context is written
   Cycle last_out_ = 0, waited_until_ = 0;
   const ResponderCheckConfig config_;
+  KeptPackets kept_;
 };
 }  // namespace hca::blocks
 

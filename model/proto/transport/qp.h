@@ -117,6 +117,7 @@ struct alignas(64) ReceiveState {
   bool refused = false;  // a refused request took it to Error: earlier answers still leave (G7.2)
   bool shared_failed = false;  // its SRQ has failed
   bool last_wqe_told = false;  // QP_LAST_WQE_REACHED was raised
+  bool keeps = false;          // packets ahead of ePSN (recovery.h)
   u32 shared_wqe = 0;          // SRQ WQE taken last
   u32 shared_taken = 0;        // WQEs
 };

@@ -139,6 +139,9 @@ inline PacketPlan plan_packet(const QpConfig& qp, const SendWqe& wqe, const Sent
 }
 
 // The BTH and the extension headers of a planned packet.
+// A of a BTH that is encoded.
+inline constexpr u32 kAckRequestByte = 8;
+inline constexpr u8 kAckRequestBit = 0x80;
 inline Bth request_bth(const QpConfig& qp, const PacketPlan& plan) {
   Bth bth{};
   bth.opcode = plan.row->code;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The effect of a response or a timer on the send state (G11, G12, T5, T7, T9).
 #pragma once
+#include "model/proto/transport/recovery.h"
 #include "model/proto/transport/requester_rules.h"
 #include "model/proto/transport/syndrome.h"
 #include "model/proto/transport/timeout.h"
@@ -21,7 +22,8 @@ struct AckVerdict {
   u8 rnr_code;
   std::string_view statement;
   bool by_timer = false;
-  bool implied = false;  // an implied NAK: a response is missing (G12.3, G12.4)
+  bool implied = false;    // an implied NAK: a response is missing (G12.3, G12.4)
+  bool selective = false;  // the responder keeps a packet behind the missing one (recovery.h)
 };
 // For a READ or ATOMIC response; its data go to the message's buffers at `offset` if `places`.
 struct ResponseVerdict : AckVerdict {
@@ -86,8 +88,9 @@ inline AckVerdict judge_ack(const SendState& s, const QpConfig& qp, const SentMe
     return newest ? AckVerdict{AckAction::Credits, s.unacked_psn, {}, 0, "C9-217"} : drop("G12.1");
   }
   if (payload_bytes) return fail(psn, WcStatus::LocLenErr, "T7-l4");
+  const bool selective = is_selective_nak(qp, syndrome);
   if (kind == SyndromeKind::Reserved ||
-      (kind == SyndromeKind::Nak && is_reserved_nak(value, qp.options.reserved_nak)))
+      (!selective && kind == SyndromeKind::Nak && is_reserved_nak(value, qp.options.reserved_nak)))
     return drop("T5");
   if (awaited) {
     const u32 missing = missing_psn(s, *awaited);
@@ -104,6 +107,8 @@ inline AckVerdict judge_ack(const SendState& s, const QpConfig& qp, const SentMe
         return fail(psn, WcStatus::RnrRetryExcErr, "G8.2");
       return {AckAction::Wait, psn, {}, value, "G8.2"};
     default:
+      if (selective)
+        return {AckAction::Progress, psn, {}, 0, kRecoveryNames[1], false, false, true};
       if (NakCode(value) != NakCode::PsnSequenceError)
         return fail(psn, status_of_nak(NakCode(value)), "C9-214");
       if (s.waits_rnr && psn == s.unacked_psn) return drop("G8.2");  // it waits for that PSN

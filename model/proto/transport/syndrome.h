@@ -22,6 +22,9 @@ enum class NakCode : u8 {
   OperationInProgress = 5,
 };
 
+// Of selective repeat alone (recovery.h), a reserved code for everybody else.
+inline constexpr NakCode kSelectiveNak{31};
+
 struct NakRow {
   NakCode code;
   std::string_view name;

@@ -45,6 +45,13 @@ inline constexpr std::array<std::string_view, 2> kSqdDrainsNames{"begun", "poste
 enum class SrqLimitTest : u8 { Take, Set };
 inline constexpr std::array<std::string_view, 2> kSrqLimitTestNames{"take", "set"};
 
+// What becomes of a connection that lost a packet (recovery.h). Selective repeat is an extension of
+// this model: no specification has it.
+enum class Recovery : u8 { GoBackN, SelectiveRepeat };
+inline constexpr std::array<std::string_view, 2> kRecoveryNames{"go_back_n", "selective_repeat"};
+// Selective repeat: the most packets that a responder keeps, from the one that it expects on.
+inline constexpr u32 kMostReordered = 512;
+
 struct TransportOptions : Capabilities {
   bool credits = true;
   GapAfterRnr gap_after_rnr = GapAfterRnr::Drop;
@@ -59,5 +66,7 @@ struct TransportOptions : Capabilities {
   bool congestion_control = false;
   // G25.3: a multicast datagram also reaches the members at the sending port ([U]).
   bool multicast_loop_back = true;
+  Recovery recovery = Recovery::GoBackN;
+  u16 reorder_window = kMostReordered;  // of selective repeat, at both ends; packets
 };
 }  // namespace hca::proto

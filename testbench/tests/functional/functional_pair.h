@@ -13,8 +13,10 @@
 namespace hca::functional {
 // Two functional HCAs, their hosts, and a wire that a test can read and cut.
 struct Station {
-  explicit Station(u32 count = 1) : ports(count) {}
+  explicit Station(u32 count = 1, const proto::TransportOptions& transport = {})
+      : ports(count), options(transport) {}
   const u32 ports;
+  const proto::TransportOptions options;
   tlm_::HostMemory memory;
   std::deque<std::vector<u8>> sent;
   u32 sent_through = 0;  // port of the last frame
@@ -24,7 +26,7 @@ struct Station {
        [this](u32 port, std::span<const u8> frame) {
          sent.emplace_back(frame.begin(), frame.end()), sent_through = port;
        }},
-      {},
+      options,
       {.ports = ports}};
   testbench::VerbsContext verbs{
       memory, [this](u32 offset, std::span<const u8> data) { hca.mmio_write(offset, data); }};
@@ -51,6 +53,7 @@ struct PairOptions {
   u8 max_rd_atomic = 0, max_dest_rd_atomic = 0;
   u32 ports = 1;
   u8 port = 1;  // of both queue pairs
+  proto::TransportOptions transport{};
 };
 // Opcodes of RC.
 inline constexpr u8 kReadRequest = 0x0c, kReadFirst = 0x0d, kReadMiddle = 0x0e, kReadLast = 0x0f,
@@ -78,7 +81,10 @@ struct Pair {
   u32 carried_from_a = 0, carried_from_b = 0;
   std::vector<std::vector<u8>> log_a, log_b;  // all sent frames
 
-  explicit Pair(PairOptions options = {}) : port(options.port), a(options.ports), b(options.ports) {
+  explicit Pair(PairOptions options = {})
+      : port(options.port),
+        a(options.ports, options.transport),
+        b(options.ports, options.transport) {
     set_up(a, 1, options), set_up(b, 2, options);
     mr_a = a.verbs.reg_mr(kBuffer, kBufferBytes, 0xf);
     mr_b = b.verbs.reg_mr(kBuffer, kBufferBytes, 0xf);

@@ -36,6 +36,8 @@ void Answers::take() {
   const AckVerdict v = judge_ack(s, *qp, awaited(a.qpn), a.psn, a.syndrome, a.payload_bytes);
   if (v.action != AckAction::Drop) take_credits(s, a.msn, a.syndrome);
   act(a.qpn, v);
+  if (v.selective) [[unlikely]]
+    parts_.recovery.take_kept(a.qpn, a.msn);
 }
 
 // The oldest READ or ATOMIC that is not answered.
@@ -132,16 +134,18 @@ void Answers::act(u32 qpn, const AckVerdict& v) {
   apply(s, qp, v);
   if (parts_.psns.stand_in) [[unlikely]]
     parts_.psns.answer(qpn, before, v);
+  if (parts_.recovery.selects()) [[unlikely]]
+    parts_.recovery.acknowledged(qpn, before.unacked_psn);
   switch (v.action) {
     case AckAction::Resend:
       counters_.sequence_naks += !v.by_timer && !v.implied;
       counters_.implied_naks += v.implied;
-      go_back(qpn, v.psn, NoteKind::Rewind);
+      parts_.recovery.go_back(qpn, v, NoteKind::Rewind);
       if (std::exchange(s.waits_rnr, false)) end_rnr(q);
       break;
     case AckAction::Wait:
       ++counters_.rnr_naks;
-      go_back(qpn, v.psn, NoteKind::Pause);
+      parts_.recovery.go_back(qpn, v, NoteKind::Pause);
       s.waits_rnr = true;
       q.rnr_since = now();
       parts_.timers.wait_rnr(qpn, v.rnr_code);
@@ -156,17 +160,5 @@ void Answers::act(u32 qpn, const AckVerdict& v) {
   }
   parts_.ends.queue(qpn, q);
   parts_.order.activate(qpn, q);
-}
-
-// What was fetched is stale, the scheduler fetches again from the WQE that holds `psn`.
-void Answers::go_back(u32 qpn, u32 psn, NoteKind kind) {
-  SendState& s = state_of(qpn);
-  s.go_back(psn);
-  ++s.epoch;
-  parts_.timers.clear(qpn);
-  parts_.turns.drop(queues_[qpn]);
-  const u32 index =
-      wqe_of_psn(s.completed, s.started, psn, [&](u32 i) { return message_of(qpn, i); });
-  parts_.outbox.note({kind, qpn, index, s.epoch});
 }
 }  // namespace hca::blocks

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "model/blocks/lib/per_port.h"
+#include "model/blocks/send/requester/loss_recovery.h"
 #include "model/blocks/send/requester/psn_steps.h"
 #include "model/blocks/send/requester/response_data.h"
 #include "model/blocks/send/requester/work_ends.h"
@@ -13,11 +14,11 @@ class Answers : RequesterPart {
   struct Parts {
     RequesterOutbox& outbox;
     SendOrder& order;
-    FetchedTurns& turns;
     PsnSteps& psns;
     AckTimers& timers;
     WorkEnds& ends;
     ResponseData& data;
+    LossRecovery& recovery;
   };
   Answers(const RequesterPart& shared, PortLinks<AckLink>& acks_in, PortLinks<SentLink>& sent_in,
           const Parts& parts)
@@ -36,7 +37,6 @@ class Answers : RequesterPart {
   const proto::SentMessage* awaited(u32 qpn);
   void take_response(const Acknowledgement& a, const proto::QpConfig& qp);
   void act(u32 qpn, const proto::AckVerdict& verdict);
-  void go_back(u32 qpn, u32 psn, NoteKind kind);
   void end_rnr(SendQueue& q);
 
   PortLinks<AckLink>& acks_in_;

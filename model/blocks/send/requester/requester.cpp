@@ -28,11 +28,12 @@ Requester::Requester(const RequesterConfig& config, u64 clock_hz, QpContext& con
       order_(shared(contexts), rates_, acks_in,
              {config, packetizer.lanes(), policy, weights, lane_of_sl}),
       timers_(shared(contexts), clock_hz),
+      recovery_(shared(contexts), outbox_, turns, timers_),
       ends_(shared(contexts), outbox_, order_, turns, timers_),
       start_(shared(contexts), protection, {turns, psns, ends_, local_works, response_data}),
       headers_(shared(contexts), start_.datagram()),
       answers_(shared(contexts), acks_in, sent_in,
-               {outbox_, order_, turns, psns, timers_, ends_, response_data}) {
+               {outbox_, order_, psns, timers_, ends_, response_data, recovery_}) {
   turns_in.mark(pending_, kTurns);
   not_read_in.mark(pending_, kTurns);
   acks_in.mark(pending_, kAnswers);
@@ -144,6 +145,8 @@ inline bool Requester::cut(u32 qpn, SendQueue& q) {
   }
   if (may_probe(contexts_.qps[qpn]) && q.packet && start_.waits_for_probe(qpn, q)) [[unlikely]]
     return false;  // its ACK activates the queue again
+  if (recovery_.selects() && !recovery_.may_cut(qpn, q)) [[unlikely]]
+    return false;
   send_packet(qpn, q);
   next_packet_ = now() + config_.interval;
   order_.take_engine(qpn);
@@ -161,6 +164,8 @@ inline void Requester::send_packet(u32 qpn, SendQueue& q) {
   p->psn = cut.psns.first;
   p->port = u8(port_of(qp));
   p->is_request = true;
+  if (recovery_.selects()) [[unlikely]]
+    cut.ack_requested |= recovery_.asks(qpn, *p);
   if (order_.has_lanes()) [[unlikely]]
     p->lane = order_.lane_of(qp);
   Cycle at = context_.look_up(context_.requester, now(), qpn);
@@ -170,6 +175,8 @@ inline void Requester::send_packet(u32 qpn, SendQueue& q) {
   ++counters.packets;
   const bool is_new = psns.stand_in ? psns.send(qpn, m, q.packet) : s.send(cut.psns);
   counters.resent += !is_new;
+  if (recovery_.selects()) [[unlikely]]
+    recovery_.sent(qpn, cut.psns, is_new);
   if (cut.ack_requested && !timers_.runs(qpn)) timers_.restart(qpn);
   if (cut.last && ends_when_sent(qp)) {
     p->tells_sent = true;
@@ -240,6 +247,7 @@ void Requester::clear(u32 qpn) {
   q.order = order;
   timers_.clear(qpn);
   rates_.clear(qpn);
+  if (recovery_.selects()) recovery_.clear(qpn);
   if (send_.holds(contexts_.connection_of(qpn))) state_of(qpn).epoch = ++clears_ << 16;
   outbox_.note({NoteKind::Clear, qpn, 0, clears_ << 16});
   wake_at(now() + 1);

@@ -101,6 +101,7 @@ class Requester : public engine::Block {
   RateLimits rates_;
   SendOrder order_;
   AckTimers timers_;
+  LossRecovery recovery_;
   WorkEnds ends_;
   MessageStart start_;
   RequestHeaders headers_;

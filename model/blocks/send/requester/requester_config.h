@@ -12,7 +12,7 @@ struct RequesterConfig {
 };
 struct RequesterCounters {
   u64 messages = 0, packets = 0, resent = 0, timeouts = 0, sequence_naks = 0, implied_naks = 0,
-      rnr_naks = 0, responses = 0, failed = 0;
+      rnr_naks = 0, responses = 0, failed = 0, selective_naks = 0;
   // Cycles, of all queue pairs.
   u64 waits_reads = 0, waits_fence = 0, waits_credits = 0, waits_window = 0, waits_rnr = 0,
       waits_rate = 0, waits_timeout = 0;
@@ -39,6 +39,8 @@ struct hca::engine::Counters<hca::blocks::RequesterCounters> {
       counter("resent", &C::resent, "packets", "packets sent again"),
       counter("timeouts", &C::timeouts, "timeouts", "transport timers that expired"),
       counter("sequence_naks", &C::sequence_naks, "packets", "NAK PSN sequence error received"),
+      counter("selective_naks", &C::selective_naks, "packets",
+              "selective NAKs received (selective_repeat)"),
       counter("implied_naks", &C::implied_naks, "packets",
               "responses that told of a missing one before them"),
       counter("responses", &C::responses, "packets", "READ and ATOMIC responses taken"),

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loss recovery as a policy: what a requester sends next, what NAKs and the timer make of that, and
+// whether a responder keeps a packet ahead of the one that it expects.
+//
+// Go-back-N is what the specification has. Selective repeat is an extension of this model and
+// conforms to no specification: docs/design/selective_repeat.md.
+#pragma once
+#include <algorithm>
+#include <array>
+#include <concepts>
+
+#include "model/proto/transport/qp.h"
+#include "model/proto/transport/syndrome.h"
+
+namespace hca::proto {
+constexpr Psn later_psn(Psn a, Psn b) { return psn_distance(a, b) > 0 ? b : a; }
+
+// Everything from the missing packet on is sent again; a responder drops what is ahead.
+struct GoBackN {
+  struct Record {};  // of single packets nothing is known
+
+  static bool may_send(const SendPsns&, const QpConfig&, Psn) { return true; }
+  static bool asks(const QpConfig&, Psn) { return false; }
+  static void on_sent(SendPsns&, Record&, const PsnRange&, bool) {}
+  static void on_acknowledged(SendPsns&, Record&, Psn) {}
+  static void on_nak(SendPsns& s, Record&, const PsnRange& missing) { s.go_back(missing.first); }
+  static void on_refused(SendPsns& s, Record&, const PsnRange& packet) { s.go_back(packet.first); }
+  static bool on_selective_nak(SendPsns&, Record&, const PsnRange&) { return false; }
+  static bool keeps(const QpConfig&, Psn, Psn) { return false; }
+};
+
+// What the requester of a connection knows of single packets.
+struct LossRecord {
+  // By PSN modulo their number, from the oldest unacknowledged one on: the responder keeps it.
+  std::array<u64, kMostReordered / 64> kept{};
+  Psn lost_end = 0;      // what is not kept before it is lost
+  Psn repeated_end = 0;  // what was lost before it is sent again
+  Psn new_since = 0;     // the first packet that is sent for the first time after that
+  bool begun = false;
+
+  bool is_kept(const SendPsns& s, Psn psn) const {
+    return psns_between(s.unacked_psn, psn) < kMostReordered && bit(psn);
+  }
+  void mark(Psn first, u32 count, bool is_kept) {
+    for (u32 i = 0; i < std::min(count, kMostReordered); ++i) {
+      const u32 at = psn_add(first, i) % kMostReordered;
+      const u64 mask = u64{1} << at % 64;
+      kept[at / 64] = is_kept ? kept[at / 64] | mask : kept[at / 64] & ~mask;
+    }
+  }
+  // The first packet from `from` on that is lost; the next one never sent if there is none.
+  Psn next_lost(const SendPsns& s, Psn from) const {
+    for (Psn psn = from; psn_distance(psn, lost_end) > 0; psn = psn_add(psn, 1))
+      if (!is_kept(s, psn)) return psn;
+    return s.sent_psn;
+  }
+  // Nothing before the oldest unacknowledged one is of interest.
+  void pass(const SendPsns& s) {
+    lost_end = begun ? later_psn(lost_end, s.unacked_psn) : s.unacked_psn;
+    repeated_end = begun ? later_psn(repeated_end, s.unacked_psn) : s.unacked_psn;
+    new_since = begun ? later_psn(new_since, s.unacked_psn) : s.unacked_psn;
+    begun = true;
+  }
+
+ private:
+  bool bit(Psn psn) const {
+    return kept[psn % kMostReordered / 64] >> psn % kMostReordered % 64 & 1;
+  }
+};
+
+// Only what is missing is sent again. A responder keeps what is ahead, within a window from the
+// packet that it expects on, and says so; the requester has no more than that window under way.
+struct SelectiveRepeat {
+  using Record = LossRecord;
+
+  static bool may_send(const SendPsns& s, const QpConfig& qp, Psn psn) {
+    return psns_between(s.unacked_psn, psn) < qp.options.reorder_window;
+  }
+  // A=1 beside the last packets of messages: the window moves on within a long one.
+  static bool asks(const QpConfig& qp, Psn psn) {
+    return psn % std::max(1, qp.options.reorder_window / 4) == 0;
+  }
+  static void on_sent(SendPsns& s, Record& r, const PsnRange& packet, bool is_new) {
+    r.pass(s);
+    if (is_new) return;
+    r.repeated_end = later_psn(r.repeated_end, packet.end());
+    r.new_since = s.sent_psn;
+    aim(s, r);
+  }
+  // `before`: what was the oldest unacknowledged PSN.
+  static void on_acknowledged(SendPsns& s, Record& r, Psn before) {
+    r.mark(before, psns_between(before, s.unacked_psn), false);
+    r.pass(s);
+    aim(s, r);
+  }
+  // A sequence NAK, or the timer: all goes again that the responder is not known to keep.
+  static void on_nak(SendPsns& s, Record& r, const PsnRange& missing) {
+    on_refused(s, r, missing);
+    r.lost_end = s.sent_psn;
+  }
+  // An RNR NAK, or a response that is missing: this packet goes again, and what is known to be lost
+  // after it.
+  static void on_refused(SendPsns& s, Record& r, const PsnRange& packet) {
+    r.pass(s);
+    r.mark(packet.first, packet.count, false);
+    r.lost_end = later_psn(r.lost_end, psn_add(packet.first, 1));
+    r.repeated_end = packet.first;
+    s.go_back(packet.first);
+  }
+  // The responder keeps this packet and lacks others before it. True: the requester goes back to
+  // them: once, and again when a packet came that left after the repetition.
+  static bool on_selective_nak(SendPsns& s, Record& r, const PsnRange& kept) {
+    r.pass(s);
+    const u32 ahead = psns_between(s.unacked_psn, kept.first);
+    if (!s.is_outstanding(kept.first) || ahead >= kMostReordered) return false;
+    r.mark(kept.first, std::min(kept.count, kMostReordered - ahead), true);
+    r.lost_end = later_psn(r.lost_end, kept.first);
+    if (s.repeats()) return false;  // they follow
+    if (psn_distance(r.new_since, kept.first) >= 0) r.repeated_end = s.unacked_psn;
+    const Psn lost = r.next_lost(s, r.repeated_end);
+    if (lost == s.sent_psn) return false;
+    s.go_back(lost);
+    return true;
+  }
+  static bool keeps(const QpConfig& qp, Psn expected, Psn psn) {
+    return psns_between(expected, psn) < qp.options.reorder_window;
+  }
+
+ private:
+  // While it repeats: to the next packet that is lost.
+  static void aim(SendPsns& s, const Record& r) {
+    if (s.repeats()) s.send_psn = r.next_lost(s, later_psn(s.send_psn, s.unacked_psn));
+  }
+};
+
+template <class P>
+concept RecoveryPolicy = requires(SendPsns& s, typename P::Record& r, const QpConfig& qp,
+                                  const PsnRange& packet, Psn psn) {
+  { P::may_send(s, qp, psn) } -> std::same_as<bool>;
+  { P::asks(qp, psn) } -> std::same_as<bool>;
+  P::on_sent(s, r, packet, true);
+  P::on_acknowledged(s, r, psn);
+  P::on_nak(s, r, packet);
+  P::on_refused(s, r, packet);
+  { P::on_selective_nak(s, r, packet) } -> std::same_as<bool>;
+  { P::keeps(qp, psn, psn) } -> std::same_as<bool>;
+};
+static_assert(RecoveryPolicy<GoBackN> && RecoveryPolicy<SelectiveRepeat>);
+
+// Of a service without repetitions it does not matter.
+inline Recovery recovery_of(const QpConfig& qp) {
+  return qp.reliable ? qp.options.recovery : Recovery::GoBackN;
+}
+// fn(policy): a static choice, with go-back-N in line.
+template <class Fn>
+[[gnu::always_inline]] inline decltype(auto) by_recovery(Recovery recovery, Fn&& fn) {
+  if (recovery == Recovery::GoBackN) [[likely]]
+    return fn(GoBackN{});
+  return fn(SelectiveRepeat{});
+}
+
+// A NAK whose PSN acknowledges all before it, and whose MSN is the PSN of a packet that is kept.
+inline bool is_selective_nak(const QpConfig& qp, u8 syndrome) {
+  return syndrome == nak_syndrome(kSelectiveNak) && recovery_of(qp) == Recovery::SelectiveRepeat;
+}
+// What a NAK or the timer asks to send again from `psn` on: one packet of `m`, which a READ is as a
+// whole.
+inline PsnRange packet_at(const SentMessage& m, Psn psn) {
+  return {psn, m.answer == Answer::Read ? psns_between(psn, m.end_psn()) : 1};
+}
+}  // namespace hca::proto
