@@ -14,11 +14,18 @@ inline AtomicEth atomic_operands(const ParsedPacket& packet, const u8* frame) {
 
 // ATOM-7, ATOM-8: the new value after the operation.
 inline u64 atomic_result(const OpcodeRow& row, const AtomicEth& a, u64 original) {
-  if (row.payload == PayloadRule::Eight) return a.swap_add;
-  if (row.operation == Operation::FetchAdd) {
-    return original + a.swap_add;
+  switch (row.traits().change) {
+    case Change::Place:
+      return a.swap_add;
+    case Change::Add:
+      return original + a.swap_add;
+    case Change::CompareSwap: {
+      const bool equal = original == a.compare;
+      return equal ? a.swap_add : original;
+    }
+    case Change::None:
+      break;
   }
-  const bool equal = original == a.compare;
-  return equal ? a.swap_add : original;
+  return original;
 }
 }  // namespace hca::proto

@@ -62,6 +62,25 @@ constexpr const AnswerRow& answer_row(Answer answer) { return kAnswerRows[std::s
 constexpr bool has_response(Answer answer) { return answer_row(answer).is_saved; }
 
 inline constexpr u32 kAtomicBytes = 8;
+// The new value of the 8 bytes that an operation changes (atomic_result()).
+enum class Change : u8 {
+  None,         // it changes none, or not exactly 8
+  Place,        // the payload
+  Add,          // the sum (ATOM-7)
+  CompareSwap,  // another value, if the old one is as expected (ATOM-8)
+};
+struct ChangeRow {
+  Change change;
+  u8 operands;  // of 8 bytes each, the first one in SwapDt/AddDt
+};
+inline constexpr std::array kChangeRows{
+    ChangeRow{Change::None, 0},
+    ChangeRow{Change::Place, 1},
+    ChangeRow{Change::Add, 1},
+    ChangeRow{Change::CompareSwap, 2},
+};
+constexpr const ChangeRow& change_row(Change change) { return kChangeRows[std::size_t(change)]; }
+
 struct OperationRow {
   Operation operation;
   std::string_view name;
@@ -73,6 +92,7 @@ struct OperationRow {
   NamesMemory memory;
   u32 exact_bytes;  // accessed there, at a multiple of them; 0: as many as it names, anywhere
   TakesReceive receive;
+  Change change;
 
   // True: it occupies an entry of the saved READs and ATOMICs (G29).
   constexpr bool is_saved() const { return has_response(answer); }
@@ -87,27 +107,28 @@ inline constexpr auto kOperationRows = [] {
   using A = Answer;
   using C = Capability;
   using M = InMessage;
+  using N = Change;
   using By = NamesMemory;
   using T = TakesReceive;
   constexpr bool kYes = true, kNo = false;
   constexpr Rights kFlushAny = kFlushGlobal | kFlushPersistent;
   return std::array{
       // clang-format off
-      //           operation          name                 capability      extended message  answer          right               memory           exact bytes   receive WQE
-      OperationRow{Send,              "Send",              C::Base,        kNo,  M::Send,  A::Acknowledge, 0,                  By::Never,       0,            T::First},
-      OperationRow{Write,             "Write",             C::Base,        kNo,  M::Write, A::Acknowledge, kRemoteWrite,       By::ByReth,      0,            T::WithImmediate},
-      OperationRow{ReadRequest,       "ReadRequest",       C::Base,        kNo,  M::None,  A::Read,        kRemoteRead,        By::ByReth,      0,            T::Never},
-      OperationRow{ReadResponse,      "ReadResponse",      C::Missing,     kNo,  M::None,  A::Nothing,     0,                  By::Never,       0,            T::Never},
-      OperationRow{Acknowledge,       "Acknowledge",       C::Missing,     kNo,  M::None,  A::Nothing,     0,                  By::Never,       0,            T::Never},
-      OperationRow{AtomicAcknowledge, "AtomicAcknowledge", C::Missing,     kNo,  M::None,  A::Nothing,     0,                  By::Never,       0,            T::Never},
-      OperationRow{CompareSwap,       "CompareSwap",       C::Base,        kNo,  M::None,  A::Atomic,      kRemoteAtomic,      By::ByAtomicEth, kAtomicBytes, T::Never},
-      OperationRow{FetchAdd,          "FetchAdd",          C::Base,        kNo,  M::None,  A::Atomic,      kRemoteAtomic,      By::ByAtomicEth, kAtomicBytes, T::Never},
-      OperationRow{Resync,            "Resync",            C::Missing,     kNo,  M::None,  A::Nothing,     0,                  By::Never,       0,            T::Never},
-      OperationRow{Get,               "Get",               C::Missing,     kYes, M::None,  A::Nothing,     0,                  By::Never,       0,            T::Never},
-      OperationRow{Put,               "Put",               C::Missing,     kYes, M::None,  A::Nothing,     0,                  By::Never,       0,            T::Never},
-      OperationRow{Flush,             "Flush",             C::Flush,       kYes, M::None,  A::Empty,       kFlushAny,          By::ByReth,      0,            T::Never},
-      OperationRow{AtomicWrite,       "AtomicWrite",       C::AtomicWrite, kYes, M::None,  A::Empty,       kRemoteAtomicWrite, By::ByReth,      kAtomicBytes, T::Never},
-      OperationRow{CongestionNotification, "CongestionNotification", C::Missing, kNo, M::None, A::Nothing, 0,                  By::Never,       0, T::Never},
+      //           operation          name                 capability      extended message  answer          right               memory           exact bytes   receive WQE        change
+      OperationRow{Send,              "Send",              C::Base,        kNo,  M::Send,  A::Acknowledge, 0,                  By::Never,       0,            T::First,         N::None},
+      OperationRow{Write,             "Write",             C::Base,        kNo,  M::Write, A::Acknowledge, kRemoteWrite,       By::ByReth,      0,            T::WithImmediate, N::None},
+      OperationRow{ReadRequest,       "ReadRequest",       C::Base,        kNo,  M::None,  A::Read,        kRemoteRead,        By::ByReth,      0,            T::Never,         N::None},
+      OperationRow{ReadResponse,      "ReadResponse",      C::Missing,     kNo,  M::None,  A::Nothing,     0,                  By::Never,       0,            T::Never,         N::None},
+      OperationRow{Acknowledge,       "Acknowledge",       C::Missing,     kNo,  M::None,  A::Nothing,     0,                  By::Never,       0,            T::Never,         N::None},
+      OperationRow{AtomicAcknowledge, "AtomicAcknowledge", C::Missing,     kNo,  M::None,  A::Nothing,     0,                  By::Never,       0,            T::Never,         N::None},
+      OperationRow{CompareSwap,       "CompareSwap",       C::Base,        kNo,  M::None,  A::Atomic,      kRemoteAtomic,      By::ByAtomicEth, kAtomicBytes, T::Never,         N::CompareSwap},
+      OperationRow{FetchAdd,          "FetchAdd",          C::Base,        kNo,  M::None,  A::Atomic,      kRemoteAtomic,      By::ByAtomicEth, kAtomicBytes, T::Never,         N::Add},
+      OperationRow{Resync,            "Resync",            C::Missing,     kNo,  M::None,  A::Nothing,     0,                  By::Never,       0,            T::Never,         N::None},
+      OperationRow{Get,               "Get",               C::Missing,     kYes, M::None,  A::Nothing,     0,                  By::Never,       0,            T::Never,         N::None},
+      OperationRow{Put,               "Put",               C::Missing,     kYes, M::None,  A::Nothing,     0,                  By::Never,       0,            T::Never,         N::None},
+      OperationRow{Flush,             "Flush",             C::Flush,       kYes, M::None,  A::Empty,       kFlushAny,          By::ByReth,      0,            T::Never,         N::None},
+      OperationRow{AtomicWrite,       "AtomicWrite",       C::AtomicWrite, kYes, M::None,  A::Empty,       kRemoteAtomicWrite, By::ByReth,      kAtomicBytes, T::Never,         N::Place},
+      OperationRow{CongestionNotification, "CongestionNotification", C::Missing, kNo, M::None, A::Nothing, 0,                  By::Never,       0, T::Never, N::None},
       // clang-format on
   };
 }();
@@ -120,6 +141,11 @@ static_assert([] {
   for (std::size_t i = 0; i < kAnswerRows.size(); ++i)
     if (std::size_t(kAnswerRows[i].answer) != i) return false;
   return kAnswerRows.size() == std::size_t(Answer::Nothing) + 1;
+}());
+static_assert([] {
+  for (std::size_t i = 0; i < kChangeRows.size(); ++i)
+    if (std::size_t(kChangeRows[i].change) != i) return false;
+  return kChangeRows.size() == std::size_t(Change::CompareSwap) + 1;
 }());
 static_assert(kOperationRows.size() <= 16, "detail::place_of() and the RTL have 4 bits for it");
 static_assert([] {
@@ -140,6 +166,17 @@ static_assert([] {
     if (missing != (row.answer == Answer::Nothing)) return false;
     if (missing && (in_message || names || row.needed_access)) return false;
     if (!missing && (in_message == row.is_saved() || names != (row.needed_access != 0)))
+      return false;
+  }
+  return true;
+}());
+
+// An operation that changes exactly 8 bytes says how, and no two do it in the same way.
+static_assert([] {
+  for (const OperationRow& row : kOperationRows) {
+    const bool changes = row.exact_bytes && row.changes_memory();
+    if (changes != (row.change != Change::None)) return false;
+    if (changes && std::ranges::count(kOperationRows, row.change, &OperationRow::change) != 1)
       return false;
   }
   return true;

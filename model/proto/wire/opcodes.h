@@ -275,6 +275,10 @@ static_assert([] {
   }
   return true;
 }());
+// What a packet of 8 payload bytes places are these.
+static_assert(std::ranges::all_of(kOpcodeRows, [](const OpcodeRow& row) {
+  return (row.payload == PayloadRule::Eight) == (row.traits().change == Change::Place);
+}));
 static_assert([] {
   for (const OpcodeRow& row : kOpcodeRows)
     if (row.ext_bytes != row.ext.bytes() || row.code >> 5 != unsigned(row.service)) return false;
