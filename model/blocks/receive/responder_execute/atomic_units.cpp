@@ -12,6 +12,31 @@ using namespace proto;
 
 namespace {
 bool writes(const OpcodeRow& row) { return row.traits().changes_memory(); }
+// For each operation of the units: its counter, and the knob of the time from its value to the
+// write.
+struct UnitRow {
+  Operation operation;
+  u64 ResponderExecuteCounters::*done;
+  Cycle ResponderExecuteConfig::*takes;
+};
+constexpr auto kUnitRows = [] {
+  using enum Operation;
+  using C = ResponderExecuteCounters;
+  return std::array{
+      UnitRow{CompareSwap, &C::atomics, nullptr},
+      UnitRow{FetchAdd, &C::atomics, &ResponderExecuteConfig::fetch_add},
+      UnitRow{Flush, &C::flushes, nullptr},
+      UnitRow{AtomicWrite, &C::atomic_writes, nullptr},
+  };
+}();
+const UnitRow& unit_row(Operation operation) {
+  return *std::ranges::find(kUnitRows, operation, &UnitRow::operation);
+}
+// All saved requests but the READs take a unit.
+static_assert(std::ranges::all_of(kOperationRows, [](const OperationRow& row) {
+  const bool takes_unit = row.is_saved() && row.answer != Answer::Read;
+  return std::ranges::count(kUnitRows, row.operation, &UnitRow::operation) == takes_unit;
+}));
 bool overlap(u64 a, u64 b) { return a < b + kAtomicBytes && b < a + kAtomicBytes; }
 }  // namespace
 
@@ -81,13 +106,13 @@ bool AtomicUnits::start_first(u32 qpn, ResponderQueue& q) {
 
 void AtomicUnits::start_in(Unit& unit, u32 qpn, const ResponderQueue& q) {
   const Outcome& o = *q.first;
-  const bool adds = o.opcode->operation == Operation::FetchAdd;
   unit.since = now();
   unit.busy = true;
   unit.qpn = qpn;
   unit.life = q.life;
   unit.address = o.address;
-  unit.takes = adds ? config_.fetch_add : 0;
+  const UnitRow& row = unit_row(o.opcode->operation);
+  unit.takes = row.takes ? config_.*row.takes : 0;
   unit.opcode = o.opcode;
   unit.operands = o.operands;
   unit.era = accesses_.begin();
@@ -101,8 +126,8 @@ void AtomicUnits::start_in(Unit& unit, u32 qpn, const ResponderQueue& q) {
     request.set_read(o.address, unit.original.data(), kAtomicBytes, &unit);
     return void(request.locks = true);
   }
-  const u8 operands = adds ? kAtomicBytes : 2 * kAtomicBytes;
-  request.set_atomic(o.address, unit.original.data(), operands, &unit);
+  const u32 operands = change_row(o.opcode->traits().change).operands * kAtomicBytes;
+  request.set_atomic(o.address, unit.original.data(), u8(operands), &unit);
 }
 
 void AtomicUnits::start_write(Unit& unit, const Outcome& o, DmaRequest& request) {
@@ -154,12 +179,9 @@ void AtomicUnits::finish_in(Unit& unit) {
 
 // A new one is done.
 void AtomicUnits::save_and_reply(u32 qpn, ResponderQueue& q, u64 original) {
-  const OperationRow& row = q.first->opcode->traits();
-  const bool flushes = row.operation == Operation::Flush;
-  ++(flushes                        ? counters_.flushes
-     : row.answer == Answer::Atomic ? counters_.atomics
-                                    : counters_.atomic_writes);
-  q.saved.save(contexts_.qps[qpn].max_dest_rd_atomic, q.first->effect, row.operation, original);
+  const Operation operation = q.first->opcode->operation;
+  ++(counters_.*unit_row(operation).done);
+  q.saved.save(contexts_.qps[qpn].max_dest_rd_atomic, q.first->effect, operation, original);
   reply(qpn, q, original);
 }
 
