@@ -25,13 +25,11 @@ u8* append_sges(std::span<const SgeList> list, u8* at) {
 }
 
 // What stands between the WQE and its SGEs.
-proto::WorkOperands operands_of(const SendWr& wr, proto::Operands kind) {
+proto::WorkOperands operands_of(const SendWr& wr, const proto::WorkRow& row) {
   proto::WorkOperands operands = wr.operands;
-  if (kind == proto::Operands::Atomic) {
-    const bool adds = wr.opcode == proto::WorkOpcode::FetchAdd;
-    operands.set(proto::AtomicOperands{adds ? wr.compare_add : wr.swap, adds ? 0 : wr.compare_add});
-  }
-  if (kind == proto::Operands::Memory) {
+  if (row.operands == proto::Operands::Atomic)
+    operands.set(proto::atomic_operands(row, wr.compare_add, wr.swap));
+  if (row.operands == proto::Operands::Memory) {
     const MemoryInfo& m = wr.memory;
     operands.set(proto::MemorySegment{m.addr, m.length, m.physical, m.lkey, m.access, m.log_page});
   }
@@ -80,7 +78,7 @@ u32 VerbsContext::write_send_wqe(Qp& qp, const SendWr& wr, u8* wqe) const {
   u8* at = wqe + proto::kSendWqeBytes;
   const proto::WorkRow* row = proto::work_row(wr.opcode);
   if (row && row->segment_bytes()) {
-    std::memcpy(at, operands_of(wr, row->operands).bytes.data(), row->segment_bytes());
+    std::memcpy(at, operands_of(wr, *row).bytes.data(), row->segment_bytes());
     at += row->segment_bytes();
   }
   if (qp.cap.service == proto::Service::Ud) {

@@ -127,6 +127,22 @@ constexpr bool takes_credit_first(WorkOpcode opcode) {
   return kWorkRows[std::size_t(opcode)].completion == CqeOpcode::Send;
 }
 
+// The change of memory by a work request; its packets have the same opcodes in each service.
+constexpr Change change_of(const WorkRow& work) {
+  return work.is_local() ? Change::None : opcode_row(work.only)->traits().change;
+}
+// The operands of an ATOMIC as libibverbs gives them: one is compare_add; of two, swap is the new
+// value and compare_add the expected one.
+constexpr bool has_two_operands(Change change) { return change_row(change).operands == 2; }
+constexpr AtomicOperands atomic_operands(const WorkRow& work, u64 compare_add, u64 swap) {
+  if (has_two_operands(change_of(work))) return {.swap_or_add = swap, .compare = compare_add};
+  return {.swap_or_add = compare_add, .compare = 0};
+}
+static_assert(std::ranges::all_of(kWorkRows, [](const WorkRow& work) {
+  const u8 operands = work.is_local() ? 0 : change_row(change_of(work)).operands;
+  return work.operands != Operands::Atomic || operands == 1 || operands == 2;
+}));
+
 // The completion of each work request has a row.
 static_assert(std::ranges::all_of(kWorkRows, [](const WorkRow& work) {
   return std::ranges::any_of(

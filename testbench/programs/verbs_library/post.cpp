@@ -17,7 +17,7 @@ bool may_send(ibv_qp_state state) {
 
 namespace {
 bool is_atomic(proto::WorkOpcode opcode) {
-  return opcode == proto::WorkOpcode::CompareSwap || opcode == proto::WorkOpcode::FetchAdd;
+  return proto::work_row(opcode)->operands == proto::Operands::Atomic;
 }
 bool sends_payload(proto::WorkOpcode opcode) { return proto::work_row(opcode)->sends_payload(); }
 bool is_local(proto::WorkOpcode opcode) { return proto::work_row(opcode)->is_local(); }
@@ -40,11 +40,10 @@ int gather(const ibv_send_wr& wr, u32 room, WorkRequest& work) {
 
 void set_remote(const ibv_send_wr& wr, WorkRequest& work) {
   if (is_atomic(work.head.opcode)) {
-    const bool adds = work.head.opcode == proto::WorkOpcode::FetchAdd;
     work.head.remote_va = wr.wr.atomic.remote_addr;
     work.head.rkey = wr.wr.atomic.rkey;
-    work.atomic = {adds ? wr.wr.atomic.compare_add : wr.wr.atomic.swap,
-                   adds ? 0 : wr.wr.atomic.compare_add};
+    work.atomic = proto::atomic_operands(*proto::work_row(work.head.opcode),
+                                         wr.wr.atomic.compare_add, wr.wr.atomic.swap);
   } else {
     work.head.remote_va = wr.wr.rdma.remote_addr;
     work.head.rkey = wr.wr.rdma.rkey;
