@@ -144,10 +144,12 @@ const GivenKey* Scenario::find_given(std::string_view path) const {
   return found == given.end() ? nullptr : &*found;
 }
 
+// The knobs of a mix have the order and the names of the operations.
+static_assert(engine::knob_names<MixConfig>() == kOperationWords);
+
 std::vector<std::pair<Operation, u32>> WorkloadConfig::weights() const {
   std::vector<std::pair<Operation, u32>> all;
   std::size_t which = 0;
-  // The knobs of a mix have the order and the names of the operations.
   engine::for_each_knob(mix, [&](const auto& knob) {
     if (knob.value()) all.push_back({Operation(which), u32(knob.value())});
     ++which;
