@@ -3,9 +3,21 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "model/proto/bytes.h"
 
 namespace hca::testbench {
+namespace {
+// A CmpSwap counts up if it finds the expected value, a FetchAdd always.
+bool expects(const proto::WorkRow& work) { return proto::has_two_operands(proto::change_of(work)); }
+// The ledger predicts no other ATOMIC.
+static_assert(std::ranges::all_of(kOperations, [](const OperationRow& row) {
+  const proto::Change change = proto::change_of(row.work());
+  return !row.is_atomic() || change == proto::Change::Add || change == proto::Change::CompareSwap;
+}));
+}  // namespace
+
 AtomicNumbers::AtomicNumbers(const Endpoint& end, const Traffic& traffic)
     : memory_(end.peer_memory),
       first_(end.peer_fetch.addr + Layout(traffic).numbers()),
@@ -56,11 +68,11 @@ AtomicLedger::AtomicLedger(const Endpoint& end, const Traffic& traffic,
 
 void AtomicLedger::post(SendWr& wr, u32 qp) {
   Queue& queue = queues_[qp];
-  const bool adds = wr.opcode == proto::WorkOpcode::FetchAdd;
-  Posted p{addresses_ ? u32(random_.below(addresses_)) : adds ? 0 : 1 + qp};
+  const bool swaps = expects(*proto::work_row(wr.opcode));
+  Posted p{addresses_ ? u32(random_.below(addresses_)) : swaps ? 1 + qp : 0};
   wr.remote_addr = numbers_->address(p.number);
   wr.rkey = numbers_->rkey();
-  if (adds) {
+  if (!swaps) {
     wr.compare_add = 1;
   } else {
     p.expected = numbers_->base() + (addresses_ ? queue.least[p.number] : queue.swaps++);
@@ -73,7 +85,7 @@ void AtomicLedger::post(SendWr& wr, u32 qp) {
 std::optional<std::string> AtomicLedger::returned(Operation operation, u32 qp, u64 value) {
   Queue& queue = queues_[qp];
   const Posted p = queue.posted.pop();
-  const bool swaps = operation == Operation::CompareSwap, changes = !swaps || value == p.expected;
+  const bool swaps = expects(row_of(operation).work()), changes = !swaps || value == p.expected;
   if (!changes && !addresses_)
     return fmt::format("returned {:#x}, the one before left {:#x}", value, p.expected);
   u64& least = queue.least[p.number];
