@@ -8,6 +8,8 @@
 #include <set>
 #include <stdexcept>
 
+#include "model/proto/interface/work_rows.h"
+#include "model/proto/transport/atomics.h"
 #include "model/proto/transport/responder_rules.h"
 #include "model/proto/wire/datagram.h"
 #include "testbench/packets/frame_text.h"
@@ -58,24 +60,17 @@ std::vector<u8> with_network_header(const SeenMessage& m) {
   std::ranges::copy(m.payload, all.begin() + kDatagramHeaderBytes);
   return all;
 }
-std::string operation_of(const SeenMessage& m) {
+// The work request that sends these packets. Optional operations are not learned.
+const WorkRow& work_of(const SeenMessage& m) {
+  const auto code = [](const Packet* p) { return p->seen.packet.bth.opcode & 0x1f; };
   const OpcodeRow& first = m.row();
-  const ParsedPacket& last = m.last->seen.packet;
-  switch (first.operation) {
-    case Operation::Send:
-      if (last.has(Ext::ImmDt)) return "SEND_WITH_IMM";
-      return last.has(Ext::Ieth) ? "SEND_WITH_INV" : "SEND";
-    case Operation::Write:
-      return last.has(Ext::ImmDt) ? "RDMA_WRITE_WITH_IMM" : "RDMA_WRITE";
-    case Operation::ReadRequest:
-      return "RDMA_READ";
-    case Operation::CompareSwap:
-      return "ATOMIC_CMP_AND_SWP";
-    case Operation::FetchAdd:
-      return "ATOMIC_FETCH_AND_ADD";
-    default:
-      throw std::runtime_error(fmt::format("its {} cannot be posted again", first.name));
+  for (const WorkRow& work : kWorkRows) {
+    const bool is_one = first.position == Position::Only;
+    const bool sends = is_one ? work.only == code(m.first)
+                              : work.first == code(m.first) && work.last == code(m.last);
+    if (sends && !work.is_local() && work.capability == Capability::Base) return work;
   }
+  throw std::runtime_error(fmt::format("its {} cannot be posted again", first.name));
 }
 
 class Learner {
@@ -257,7 +252,7 @@ class Learner {
     const u64 at = place(end, "sent", m.payload, bytes, time);
     json post{{"qpn", qpn(pair, end)},
               {"wr_id", ++posted_},
-              {"op", operation_of(m)},
+              {"op", work_of(m).word},
               {"signaled", 1},
               {"solicited", int(last.bth.solicited)},
               {"fence", 0},
@@ -266,9 +261,9 @@ class Learner {
     if (first.has(Ext::Reth)) post["remote_addr"] = first.reth.va, post["rkey"] = first.reth.rkey;
     if (first.has(Ext::AtomicEth)) {
       const AtomicEth& a = first.atomic_eth;
-      const bool adds = operation == Operation::FetchAdd;
       post["remote_addr"] = a.va, post["rkey"] = a.rkey;
-      post["compare_add"] = adds ? a.swap_add : a.compare, post["swap"] = adds ? 0 : a.swap_add;
+      const bool two = has_two_operands(first.opcode->traits().change);
+      post["compare_add"] = two ? a.compare : a.swap_add, post["swap"] = two ? a.swap_add : 0;
     }
     if (first.has(Ext::Deth))
       post["remote_qpn"] = first.bth.dest_qp, post["remote_qkey"] = first.deth.qkey;
@@ -351,8 +346,7 @@ class Learner {
       add(m.first->time, area.end, "mem_set",
           {{"mr", area.name}, {"off", offset}, {"hex", hex_text(bytes)}});
     }
-    const bool adds = m.row().operation == Operation::FetchAdd;
-    word->second = adds ? found + a.swap_add : found == a.compare ? a.swap_add : found;
+    word->second = atomic_result(m.row(), a, found);
   }
 
   void finish() {
