@@ -309,8 +309,7 @@ inline constexpr auto kRequestJudges = [] {
   (std::make_index_sequence<judges.size()>{});
   return judges;
 }();
-// An executed service has rules of each stage, except for the stages listed here: a missing rule
-// never permits a request by accident.
+// An executed service has rules of each stage, except for the stages listed here.
 static_assert([] {
   for (const Service service : kServices)
     for (const RuleStage stage : kRuleStages) {
@@ -323,6 +322,21 @@ static_assert([] {
       });
       if (includes(kExecuted, service) && has == without) return false;
     }
+  return true;
+}());
+
+// A reliable service that is executed has a rule for each cause for which RC has one.
+static_assert([] {
+  constexpr auto has = [](RequestCause cause, Service service) {
+    return std::ranges::any_of(kRequestRules, [&](const RequestRule& rule) {
+      return rule.cause == cause && includes(rule.services, service);
+    });
+  };
+  for (const Service service : kServices)
+    for (const RequestRule& rule : kRequestRules)
+      if (includes(kExecuted, service) && is_reliable(service) && has(rule.cause, Service::Rc) &&
+          !has(rule.cause, service))
+        return false;
   return true;
 }());
 
