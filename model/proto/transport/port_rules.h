@@ -60,11 +60,12 @@ inline bool takes_responses(QpState state) {
 
 // The rules of stage Header apply to responses too, but a queue pair accepts them in fewer states
 // (G12.7). Good if no rule is broken.
-inline RequestCause judge_response_header(const RequestView& view) {
+template <Service service>
+RequestCause judge_response_header_of(const RequestView& view) {
   RequestCause first = RequestCause::Good;
   const auto is_broken = [&]<std::size_t i>() {
     constexpr RequestRule rule = kRequestRules[i];
-    if constexpr (rule.stage != RuleStage::Header || !includes(rule.services, Service::Rc))
+    if constexpr (rule.stage != RuleStage::Header || !includes(rule.services, service))
       return false;
     const bool by_state = rule.cause == RequestCause::BadQpState;
     const bool broken =
@@ -77,6 +78,28 @@ inline RequestCause judge_response_header(const RequestView& view) {
   }
   (std::make_index_sequence<kRequestRules.size()>{});
   return first;
+}
+inline RequestCause refuse_response(const RequestView&) { return RequestCause::WrongService; }
+
+// By OpCode[7:5], as kRequestJudges.
+inline constexpr auto kResponseJudges = [] {
+  std::array<RequestCause (*)(const RequestView&), 8> judges{};
+  judges.fill(refuse_response);
+  [&]<std::size_t... i>(std::index_sequence<i...>) {
+    ((judges[i] =
+          includes(kExecuted, Service(i)) ? judge_response_header_of<Service(i)> : judges[i]),
+     ...);
+  }
+  (std::make_index_sequence<judges.size()>{});
+  return judges;
+}();
+// Not inlined, as judge_by_service().
+[[gnu::noinline]] inline RequestCause judge_response_by_service(const RequestView& view) {
+  return kResponseJudges[std::size_t(view.qp.service)](view);
+}
+inline RequestCause judge_response_header(const RequestView& view) {
+  return view.qp.service == Service::Rc ? judge_response_header_of<Service::Rc>(view)
+                                        : judge_response_by_service(view);
 }
 
 constexpr u64 DropCounters::*counter_of(PathFault fault) {
