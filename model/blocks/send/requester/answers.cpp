@@ -40,13 +40,13 @@ void Answers::take() {
     parts_.recovery.take_kept(a.qpn, a.msn);
 }
 
-// The oldest READ or ATOMIC that is not answered.
+// Returns the oldest unanswered READ or ATOMIC.
 const SentMessage* Answers::awaited(u32 qpn) {
   const SendState& s = state_of(qpn);
   return response::awaits_response(s) ? &message_of(qpn, s.awaited) : nullptr;
 }
 
-// A READ response or an ATOMIC Acknowledge.
+// Takes a READ response or an ATOMIC Acknowledge.
 void Answers::take_response(const Acknowledgement& a, const QpConfig& qp) {
   SendState& s = state_of(a.qpn);
   SendQueue& q = queues_[a.qpn];
@@ -69,7 +69,7 @@ void Answers::take_response(const Acknowledgement& a, const QpConfig& qp) {
     PacketPool::give_back(p);
     return act(a.qpn, v);
   }
-  // The ICRC is checked: an ATOMIC's value takes the place of the headers, in the host's order.
+  // The ICRC is checked: an ATOMIC's value overwrites the headers, in the host's byte order.
   if (atomic) store_le8(p->frame(), p->parsed.atomic_ack_eth.original);
   p->life = q.life;
   parts_.data.begin(p, q.awaited.front(), p->frame() + (atomic ? 0 : p->parsed.payload_offset),
@@ -97,7 +97,7 @@ void Answers::take_sent() {
   if (!qp || !sends(qp->state) || q.in_error || sent.life != q.life) return;
   parts_.psns.finish(sent.qpn, sent.next_psn);
   parts_.ends.queue(sent.qpn, q);
-  parts_.order.activate(sent.qpn, q);  // it may have waited for its window
+  parts_.order.activate(sent.qpn, q);  // the queue pair may have waited for its window
 }
 
 void Answers::expire() {
@@ -116,7 +116,7 @@ void Answers::expire() {
   act(qpn, judge_timeout(s));
 }
 
-// The RNR timer is over, or something else came first.
+// Ends the RNR wait: its timer expired, or another event came first.
 [[gnu::cold]] void Answers::end_rnr(SendQueue& q) {
   counters_.waits_rnr += now() - std::exchange(q.rnr_since, now());
 }

@@ -7,8 +7,8 @@
 #include "model/blocks/send/requester/work_ends.h"
 
 namespace hca::blocks {
-// What comes back to the requester, and what its timers say: acknowledgements, responses, messages
-// that have left. The rules are in proto/transport/response_rules.h.
+// Handles everything that comes back to the requester: acknowledgements, responses, expired timers,
+// and unacknowledged messages that have left. The rules are in proto/transport/response_rules.h.
 class Answers : RequesterPart {
  public:
   struct Parts {
@@ -24,13 +24,13 @@ class Answers : RequesterPart {
           const Parts& parts)
       : RequesterPart(shared), acks_in_(acks_in), sent_in_(sent_in), parts_(parts) {}
 
-  // An acknowledgement or response, or the next piece of the data of a response.
+  // Takes an acknowledgement or response, or places the next piece of a response's data.
   void take();
-  // The data of a READ or ATOMIC are ordered before all that follows.
+  // The data of a READ or ATOMIC are ordered before everything that follows.
   void take_placed();
-  // A message that nobody answers has left (G14.1).
+  // An unacknowledged message has left (G14.1).
   void take_sent();
-  // A timer is over.
+  // A timer expired.
   void expire();
 
  private:

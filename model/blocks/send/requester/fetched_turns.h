@@ -5,20 +5,20 @@
 #include "model/engine/budget.h"
 
 namespace hca::blocks {
-// The fetched WQEs of the queue pairs, in runs as the scheduler gave them.
+// The fetched WQEs of the queue pairs, in runs as the scheduler issued them.
 class FetchedTurns : RequesterPart {
  public:
   FetchedTurns(const RequesterPart& shared, RequesterOutbox& outbox, SendOrder& order)
       : RequesterPart(shared), outbox_(outbox), order_(order) {}
 
-  engine::Budget* buffers = nullptr;  // the scheduler's
+  engine::Budget* buffers = nullptr;  // owned by the scheduler
 
   void add(Turn* turn);
-  // All packets of the WQE at the front are cut.
+  // All packets of the first WQE are cut.
   void finish_wqe(u32 qpn, SendQueue& q);
-  // A turn's buffer goes back, and the scheduler hears that its queue pair may have another one.
+  // Returns a turn's buffer and notes to the scheduler that its queue pair may get another turn.
   void release(Turn* turn);
-  // What is fetched is stale.
+  // The fetched WQEs are stale.
   void drop(SendQueue& q);
 
  private:

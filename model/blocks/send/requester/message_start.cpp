@@ -11,8 +11,8 @@ bool MessageStart::waits_for_probe(u32 qpn, const SendQueue& q) const {
   return probes(s, contexts_.qps[qpn], *q.message, q.index + 1 == s.started);
 }
 
-// A WQE that was begun needs no repetition. One that is completed may have been fetched when the
-// host had used its slot for another.
+// An acknowledged WQE needs no repetition. A completed WQE may have been fetched after the host had
+// reused its slot.
 bool MessageStart::is_acknowledged(u32 qpn, u32 index) {
   const SendState& s = state_of(qpn);
   if (index == s.started) return false;
@@ -24,7 +24,7 @@ bool MessageStart::begin(u32 qpn, SendQueue& q, const Turn& turn) {
   const QpConfig& qp = contexts_.qps[qpn];
   SendState& s = state_of(qpn);
   const u32 index = turn.first + q.at;
-  if (is_acknowledged(qpn, index)) {  // while it waited to be repeated
+  if (is_acknowledged(qpn, index)) {  // the ACK came while it waited to be repeated
     parts_.turns.finish_wqe(qpn, q);
     return false;
   }
@@ -38,7 +38,7 @@ bool MessageStart::begin(u32 qpn, SendQueue& q, const Turn& turn) {
   }
   u64 bytes = 0;
   const WcStatus status = check_wqe(qp, q, wqe, turn.first + at, bytes);
-  if (status != WcStatus::Success) {  // it fails when those before it are done (C9-209)
+  if (status != WcStatus::Success) {  // the WQE fails when those before it are done (C9-209)
     q.waits_to_fail = index != s.completed;
     if (!q.waits_to_fail) parts_.ends.fail(qpn, index, status);
     return false;
@@ -54,7 +54,7 @@ bool MessageStart::begin(u32 qpn, SendQueue& q, const Turn& turn) {
   return true;
 }
 
-// A new message. False: it waits, or sends no packet.
+// Starts a new message. False: it waits, or sends no packet.
 inline bool MessageStart::start(u32 qpn, SendQueue& q, SentMessage& m, const u8* wqe, u32 index,
                                 u32 bytes) {
   const QpConfig& qp = contexts_.qps[qpn];
@@ -62,7 +62,7 @@ inline bool MessageStart::start(u32 qpn, SendQueue& q, SentMessage& m, const u8*
   const SendWait wait = send_wait(s, qp, q.wqe, psns_of_message(row_of(q.wqe), bytes, qp.path_mtu));
   if (wait != q.waits) [[unlikely]]
     change_wait(q, wait);
-  if (wait != SendWait::None) return false;  // what it waits for activates the queue again
+  if (wait != SendWait::None) return false;  // its event activates the queue again
   const SendPsns before = static_cast<const SendPsns&>(s);
   begin_message(m, s, q.wqe, index, bytes, qp.path_mtu, qp.signal_all);
   if (parts_.psns.stand_in) [[unlikely]]
@@ -78,7 +78,7 @@ inline bool MessageStart::start(u32 qpn, SendQueue& q, SentMessage& m, const u8*
   return true;
 }
 
-// Where a datagram goes; false: its address handle is not good.
+// Resolves the destination of a datagram. False: its address handle is invalid.
 bool MessageStart::take_address(const QpConfig& qp, const u8* handle) {
   datagram_.address = decode<AddressHandle>(handle);
   const auto path = path_of_datagram(qp, datagram_.address, contexts_.ports[port_of(qp)]);
@@ -86,7 +86,7 @@ bool MessageStart::take_address(const QpConfig& qp, const u8* handle) {
   return path.has_value();
 }
 
-// The form of a WQE and its local access rights; the sum of its lengths in `bytes`.
+// Checks the form of a WQE and its local access rights; `bytes`: the sum of its lengths.
 WcStatus MessageStart::check_wqe(const QpConfig& qp, SendQueue& q, const u8* wqe, u32 index,
                                  u64& bytes) {
   decode_to(wqe, q.wqe);
@@ -116,7 +116,7 @@ WcStatus MessageStart::check_wqe(const QpConfig& qp, SendQueue& q, const u8* wqe
   return check_message_bytes(row, bytes, qp);
 }
 
-// The next message of the queue waits for something else than before, or for nothing any more.
+// The cause for which the queue's next message waits has changed or ended.
 [[gnu::cold]] void MessageStart::change_wait(SendQueue& q, SendWait wait) {
   using C = RequesterCounters;
   constexpr std::array<u64 C::*, 5> kCounters{nullptr, &C::waits_window, &C::waits_reads,

@@ -7,8 +7,8 @@
 #include "model/proto/transport/qp_transitions.h"
 
 namespace hca::blocks {
-// Opens work requests: checks the WQE, gives a new message its PSNs, or finds out what it waits
-// for.
+// Opens work requests: checks the WQE, then gives a new message its PSNs or determines the cause
+// for which it must wait.
 class MessageStart : RequesterPart {
  public:
   struct Parts {
@@ -21,19 +21,19 @@ class MessageStart : RequesterPart {
   MessageStart(const RequesterPart& shared, Protection& protection, const Parts& parts)
       : RequesterPart(shared), protection_(protection), parts_(parts) {}
 
-  // Of a datagram, which is cut in the cycle in which its WQE is checked: where it goes.
+  // The destination of a datagram; a datagram is cut in the cycle in which its WQE is checked.
   struct Datagram {
     proto::AddressHandle address{};
     proto::Path path{};
   };
   const Datagram& datagram() const { return datagram_; }
 
-  // Opens the WQE at the front of the queue: a new message gets its PSNs, a repeated one begins
-  // where the recovery of a loss left it. False: there is nothing to send of it now.
+  // Opens the first WQE of the queue: a new message gets its PSNs, a repeated one begins where loss
+  // recovery left it. False: it has nothing to send now.
   bool begin(u32 qpn, SendQueue& q, const Turn& turn);
-  // The first packet of its message is on the way to find out whether there is a receive WQE.
+  // The first packet of the message is in flight as a probe for a receive WQE.
   bool waits_for_probe(u32 qpn, const SendQueue& q) const;
-  // What holds the queue pair up, for a person.
+  // Describes why the queue pair is held up, for a person.
   RequesterHold hold(u32 qpn, const SendQueue& q) const;
 
  private:

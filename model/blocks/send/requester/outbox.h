@@ -3,7 +3,8 @@
 #include "model/blocks/send/requester/requester_part.h"
 
 namespace hca::blocks {
-// What the requester has to say to the scheduler and to `command`: links take one item a cycle.
+// Queues the requester's items for the scheduler and for `command`: their links take one item a
+// cycle.
 class RequesterOutbox : RequesterPart {
  public:
   explicit RequesterOutbox(const RequesterPart& shared) : RequesterPart(shared) {}
@@ -13,12 +14,12 @@ class RequesterOutbox : RequesterPart {
     faults_.push(fault);
     ++for_command_;
   }
-  // A work request for `command`, to be filled in.
+  // Adds a work request for `command`; the caller fills it in.
   device::LocalWork& add_work() {
     ++for_command_;
     return works_.add();
   }
-  // At the end of each tick.
+  // Call at the end of each tick.
   void push() {
     if (!notes_.empty()) push_note();
     if (for_command_) [[unlikely]]
@@ -30,7 +31,7 @@ class RequesterOutbox : RequesterPart {
   void push_to_command();
 
   Ring<SchedulerNote> notes_;
-  u32 for_command_ = 0;  // faults_ and works_
+  u32 for_command_ = 0;  // items in faults_ and works_
   Ring<Fault> faults_;
   Ring<device::LocalWork> works_;
 };

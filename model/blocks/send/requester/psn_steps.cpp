@@ -26,12 +26,12 @@ PsnKind kind_of(const SentMessage& m) {
 void PsnSteps::start(u32 qpn) {
   if (!stand_in) return;
   SendPsns& s = state_of(qpn);
-  s = {};  // nothing is left of what `command` has set
+  s = {};  // clears everything that `command` has set
   step(qpn, s, {.step = PsnStep::Start, .psn = contexts_.qps[qpn].sq_psn});
 }
 
 [[gnu::cold]] void PsnSteps::begin(u32 qpn, const SendPsns& before, SentMessage& m) {
-  if (!m.packets) return;  // work that sends none
+  if (!m.packets) return;  // a local work request sends no packets
   SendPsns& s = state_of(qpn);
   s = before;
   const PsnAnswer a =

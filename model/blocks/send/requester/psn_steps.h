@@ -5,22 +5,23 @@
 #include "model/proto/transport/response_rules.h"
 
 namespace hca::blocks {
-// The steps of a queue pair's PSNs. Where another implementation stands in for requester_psn, it
-// makes them from what they were before; else they are made already.
+// The steps of a queue pair's PSNs. If another implementation stands in for requester_psn, it
+// computes each step from the PSNs before; without a stand-in the steps are already made.
 class PsnSteps : RequesterPart {
  public:
   explicit PsnSteps(const RequesterPart& shared) : RequesterPart(shared) {}
 
   StandIn<RequesterPsnItem>* stand_in = nullptr;
 
-  // By `command`: it may send.
+  // Called by `command`: the queue pair may send.
   void start(u32 qpn);
-  // With a stand-in. `before`: the PSNs before the step.
+  // Used only with a stand-in. `before`: the PSNs before the step.
   void begin(u32 qpn, const proto::SendPsns& before, proto::SentMessage& message);
-  // A packet is sent; `index`: PSNs of its message before it. True: for the first time.
+  // A packet is sent; `index`: how many PSNs of its message come before it. True: it is sent for
+  // the first time.
   bool send(u32 qpn, const proto::SentMessage& message, u32 index);
   void answer(u32 qpn, const proto::SendPsns& before, const proto::AckVerdict& verdict);
-  // All before `next_psn` is done: without a stand-in, too.
+  // Everything before `next_psn` is done. Needed without a stand-in, too.
   void finish(u32 qpn, proto::Psn next_psn);
 
  private:

@@ -37,7 +37,7 @@ void RequestHeaders::build(Packet& p, u32 qpn, SendQueue& q, CutPacket& cut) {
   cut.last = plan.last;
 }
 
-// The same for a message that is like the one before.
+// Writes the headers of a one-packet message that is like the previous one.
 void RequestHeaders::repeat_lone(Packet& p, const SendQueue& q, CutPacket& cut) {
   const LonePacket& lone = q.lone;
   const SentMessage& m = *q.message;

@@ -3,20 +3,20 @@
 #include "model/blocks/send/requester/message_start.h"
 
 namespace hca::blocks {
-// What the requester needs to know of a packet whose headers stand.
+// The facts about a packet that the requester needs once its headers are written.
 struct CutPacket {
   proto::PsnRange psns{};
   bool ack_requested = false, last = false;
 };
 
-// The headers of request packets: by the tables, or as those of an earlier packet but for what
-// differs.
+// Writes the headers of request packets: from the tables, or from those of an earlier packet with
+// only the differences changed.
 class RequestHeaders : RequesterPart {
  public:
   RequestHeaders(const RequesterPart& shared, const MessageStart::Datagram& datagram)
       : RequesterPart(shared), datagram_(datagram) {}
 
-  // Of the next packet of the message in progress.
+  // Writes the headers of the next packet of the message in progress.
   [[gnu::always_inline]] void write(Packet& packet, u32 qpn, SendQueue& q, CutPacket& cut);
 
  private:

@@ -40,7 +40,8 @@ Requester::Requester(const RequesterConfig& config, u64 clock_hz, QpContext& con
 }
 
 [[gnu::hot]] void Requester::tick() {
-  // A packet that is being gathered keeps its WQE and its queue: all else waits these few cycles.
+  // While a packet is gathered it keeps its WQE and its queue: everything else waits these few
+  // cycles.
   if (packetizer_.busy() && !gather()) return packetizer_.dma_out->wake_when_free();
   if (pending_ || timers_.may_be_due(now())) [[unlikely]]
     come_back();
@@ -49,8 +50,7 @@ Requester::Requester(const RequesterConfig& config, u64 clock_hz, QpContext& con
   outbox_.push();
 }
 
-// In the middle of a message of a reliable queue pair without a rate limit there is nothing of
-// this.
+// In the middle of a message of a reliable queue pair without a rate limit none of this has work.
 void Requester::come_back() {
   if (pending_ & kTurns && (shows(turns_in) || shows(not_read_in))) accept_next_turn();
   if (ends_.has_errors()) ends_.enter_errors();
@@ -85,7 +85,7 @@ void Requester::accept_next_turn() {
   return true;
 }
 
-// The next queue pair of a port cuts a packet.
+// Cuts a packet of the next queue pair of a port.
 inline void Requester::cut_next(u32 qpn) {
   SendQueue& q = queues_[qpn];
   q.active = false;
@@ -100,13 +100,13 @@ inline void Requester::send() {
   if (now() < next_packet_) return wake_at(next_packet_);
   if (!packetizer_.can_start(0)) return;
   cut_next(active.pop());
-  // A refusal arranges the next tick itself.
+  // If the cut is refused, that path arranges the next tick itself.
   if (!active.empty() && !packetizer_.busy() && packetizer_.can_start(0))
     wake_at(std::max(next_packet_, now() + 1));
 }
 
-// A port or lane without room for a packet is passed over, and an engine that is not done with its
-// last one.
+// Passes over ports and lanes without room for a packet, and engines that are busy with their last
+// packet.
 void Requester::send_several() {
   const unsigned places = order_.count();
   Cycle again = kNever;
@@ -122,7 +122,7 @@ void Requester::send_several() {
     ReadyQueues& active = order_.at(place);
     if (const u32 qpn = active.front(); &order_.of(qpn) == &active) {
       cut_next(active.pop());
-    } else {  // it was reset, and is of the other port now
+    } else {  // the queue pair was reset and now uses the other port
       active.pop();
       queues_[qpn].active = false;
       order_.activate(qpn, queues_[qpn]);
@@ -135,11 +135,11 @@ void Requester::send_several() {
   if (again != kNever) wake_at(again);
 }
 
-// Sends one packet of the queue; false if it must wait for something else.
+// Sends one packet of the queue. False: it must wait for another event.
 inline bool Requester::cut(u32 qpn, SendQueue& q) {
   if (!q.sending && !start_.begin(qpn, q, *q.head)) [[unlikely]]
     return false;
-  if (!names_partition(contexts_.qps[qpn])) [[unlikely]] {  // since the message began
+  if (!names_partition(contexts_.qps[qpn])) [[unlikely]] {  // the partition was lost meanwhile
     ends_.fail(qpn, q.index, WcStatus::LocQpOpErr);
     return false;
   }
@@ -204,7 +204,7 @@ RequesterHold Requester::hold(u32 qpn) const {
   return h;
 }
 
-// ---- By `command`
+// ---- Calls by `command`
 void Requester::enter_error(u32 qpn) {
   ends_.enter_error(qpn);
   wake_at(now() + 1);
@@ -220,7 +220,7 @@ void Requester::resume(u32 qpn) {
   wake_at(now() + 1);
 }
 
-// What is posted from now on is sent again.
+// Sending resumes with the WQEs posted from now on.
 void Requester::recover(u32 qpn) {
   queues_[qpn].in_error = false;
   SendState& s = state_of(qpn);
@@ -228,18 +228,18 @@ void Requester::recover(u32 qpn) {
   wake_at(now() + 1);
 }
 
-// A reset or destroyed queue pair forgets everything, without completions (G20.3).
+// A reset or destroyed queue pair loses all its state, without completions (G20.3).
 void Requester::clear(u32 qpn) {
-  SendQueue& q = queues_[qpn];  // new, if its first turn is still on its way
+  SendQueue& q = queues_[qpn];  // a new entry, if its first turn is still in flight
   const bool active = q.active, completing = q.completing;
   const u32 life = q.life + 1;
-  const ReadOrder order = q.order;  // of packets that are still on their way
+  const ReadOrder order = q.order;  // the order of packets that are still in flight
   turns.drop(q);
   if (packetizer_.busy() && gathering_ == qpn) {
     packetizer_.abandon();
     gathers_nothing_ = true;
   }
-  if (response_data.is_placing(qpn)) response_data.end();  // its buffer stays with the writes
+  if (response_data.is_placing(qpn)) response_data.end();  // the writes keep its buffer
   q = {};
   q.active = active;
   q.completing = completing;

@@ -7,24 +7,25 @@
 #include "model/blocks/send/requester/request_headers.h"
 
 namespace hca::blocks {
-// Messages to packets: segmentation, PSNs, recovery of losses, timers, completion of work requests.
-// Owns the send states. The ports take turns, and for each its queue pairs with fetched WQEs,
-// packet by packet, by the policy of qp_scheduler; a port without room is passed over.
+// Turns messages into packets: segmentation, PSNs, loss recovery, timers, completion of work
+// requests. Owns the send states. Ports take turns; within a port, queue pairs with fetched WQEs
+// take turns packet by packet, by the policy of qp_scheduler. A port without room is passed over.
 //
 // Contract: a packet cut in cycle n enters the packetizer in n + look-ups + latency; one packet
 // each `interval` cycles. An acknowledgement seen in cycle n completes its first work request in
-// the same cycle, one more each cycle. A READ or ATOMIC response seen in cycle n asks for its first
-// DMA write in n + 1 and for one more piece a cycle; nothing else is taken meanwhile. Its work
-// request completes when the last of its data is ordered. A work request without packets begins in
-// its turn; the next message of its queue pair begins when `command` has executed it.
+// the same cycle, one more each cycle. A READ or ATOMIC response seen in cycle n requests its first
+// DMA write in n + 1 and one more piece a cycle; nothing else is taken meanwhile. Its work request
+// completes when the last of its data is ordered. A work request without packets begins in its
+// turn; the next message of its queue pair begins when `command` has executed it.
 //
-// A message of an unreliable service completes by its last packet: when the port begins to send it
-// in cycle n, the requester sees that in n + 1 and completes the work request then.
+// A message of an unreliable service completes with its last packet: when the port begins to send
+// that packet in cycle n, the requester sees this in n + 1 and completes the work request then.
 //
-// With engines, each cuts a packet of its queue pairs every `engine_interval` cycles at most. Ports
-// and engines with work take turns, and an engine picks among its queue pairs by the policy.
+// With engines, each engine cuts a packet of its queue pairs every `engine_interval` cycles at
+// most. Ports and engines with work take turns, and an engine picks among its queue pairs by the
+// policy.
 //
-// Its parts are one block of the engine; this class takes turns in and cuts packets.
+// All parts form one block of the engine; this class takes turns in and cuts packets.
 class Requester : public engine::Block {
  public:
   Requester(const RequesterConfig& config, u64 clock_hz, QpContext& context,
@@ -32,9 +33,9 @@ class Requester : public engine::Block {
             Accesses& accesses, SchedulerPolicy policy = SchedulerPolicy::RoundRobin,
             const ReadyQueues::Weights& weights = {}, const std::array<u32, 16>& lane_of_sl = {});
 
-  FetchedLink turns_in, not_read_in;  // written by dma, and by wqe_fetch: what needs no read
+  FetchedLink turns_in, not_read_in;  // written by dma; by wqe_fetch for turns that need no read
   PortLinks<AckLink> acks_in{8};
-  PortLinks<SentLink> sent_in{8};  // written by the sending halves of the ports
+  PortLinks<SentLink> sent_in{8};  // written by the transmit halves of the ports
   RequesterOutputs outputs;
   engine::Probe probe;
   RequesterCounters counters;
@@ -46,10 +47,10 @@ class Requester : public engine::Block {
   ResponseData response_data;
 
   void tick();
-  // By `command`, between cycles: a queue pair entered Error, or was reset or destroyed.
+  // Called by `command`, between cycles: a queue pair entered Error, or was reset or destroyed.
   void enter_error(u32 qpn);
   void clear(u32 qpn);
-  // By `command`: it entered SQD, or left it for RTS; it left SQE for RTS.
+  // Called by `command`: the queue pair entered SQD, left SQD for RTS, or left SQE for RTS.
   void drain(u32 qpn);
   void resume(u32 qpn);
   void recover(u32 qpn);
@@ -77,7 +78,7 @@ class Requester : public engine::Block {
 
   static constexpr u32 kTurns = RequesterPart::kTurns, kAnswers = RequesterPart::kAnswers,
                        kOwn = RequesterPart::kOwn;
-  // Side by side what each packet needs.
+  // The members that each packet needs, side by side.
   alignas(64) engine::Stage stage_;
   QpContext& context_;
   const device::Contexts& contexts_;
@@ -86,17 +87,17 @@ class Requester : public engine::Block {
   Packetizer& packetizer_;
   Cycle next_packet_ = 0;
   ByQp<SendQueue> queues_;
-  u32 pending_ = 0;               // kTurns, kAnswers, kOwn
+  u32 pending_ = 0;               // bits: kTurns, kAnswers, kOwn
   u32 gathering_ = 0;             // the queue pair whose packet the packetizer gathers
-  bool gathers_last_ = false;     // and whether it is the last of its message
-  bool gathers_nothing_ = false;  // it was reset meanwhile
-  bool waits_sent_ = false;       // a packet was told to say when it is on the wire
-  unsigned next_place_ = 0;       // of order_, which may send first
+  bool gathers_last_ = false;     // this packet is the last of its message
+  bool gathers_nothing_ = false;  // its queue pair was reset meanwhile
+  bool waits_sent_ = false;       // a packet will be reported when it is on the wire
+  unsigned next_place_ = 0;       // the place of order_ that may send first
   const RequesterConfig config_;
   PacketPool pool_;
   u32 clears_ = 0;
 
-  // The parts that only it calls.
+  // Parts called only by this class.
   RequesterOutbox outbox_;
   RateLimits rates_;
   SendOrder order_;

@@ -13,7 +13,7 @@ struct RequesterConfig {
 struct RequesterCounters {
   u64 messages = 0, packets = 0, resent = 0, timeouts = 0, sequence_naks = 0, implied_naks = 0,
       rnr_naks = 0, responses = 0, failed = 0, selective_naks = 0;
-  // Cycles, of all queue pairs.
+  // Cycles, summed over all queue pairs.
   u64 waits_reads = 0, waits_fence = 0, waits_credits = 0, waits_window = 0, waits_rnr = 0,
       waits_rate = 0, waits_timeout = 0;
 };

@@ -12,7 +12,7 @@
 namespace hca::blocks {
 using LocalWorkLink = engine::Link<device::LocalWork, 4>;
 
-// The links that lead out of the requester.
+// The output links of the requester.
 struct RequesterOutputs {
   CompletedLink* completions_out = nullptr;
   DmaLink* responses_out = nullptr;  // data of READs and ATOMICs
@@ -21,12 +21,12 @@ struct RequesterOutputs {
   LocalWorkLink* works_out = nullptr;  // work requests that change the key table
 };
 
-// What each part of the requester has of it: its clock, its tables, its links. The parts are one
-// block of the engine: they act inside of its tick(), or of a call by `command` between two cycles.
+// The requester's clock, tables and links, as each part sees them. The parts form one block of the
+// engine: they act inside its tick(), or inside a call by `command` between two cycles.
 class RequesterPart {
  public:
-  // What the requester may have to do beside sending: turns or answers in its links, or what it
-  // keeps itself.
+  // Sources of work beside sending: turns in the links, answers in the links, and the requester's
+  // own lists.
   static constexpr u32 kTurns = 1, kAnswers = 2, kOwn = 4;
 
   RequesterPart(engine::Waker& block, device::Contexts& contexts, ByQp<SendQueue>& queues,
@@ -47,7 +47,7 @@ class RequesterPart {
   Cycle now() const { return self_.now(); }
   void wake_at(Cycle at) const { self_.wake(at); }
   proto::SendState& state_of(u32 qpn) const { return send_[contexts_.connection_of(qpn)]; }
-  // Of the WQE `index`, which was begun.
+  // The message of the WQE `index`, which was begun.
   proto::SentMessage& message_of(u32 qpn, u32 index) const {
     return sent_.message(contexts_.connection_of(qpn), index);
   }
@@ -58,7 +58,7 @@ class RequesterPart {
   const device::SentMessages sent_;
   const device::PortCounts counts_;
   ByQp<SendQueue>& queues_;
-  u32& pending_;  // bits of the constants above
+  u32& pending_;  // bits: kTurns, kAnswers, kOwn
   RequesterCounters& counters_;
   RequesterOutputs& outputs_;
   engine::Probe& probe_;

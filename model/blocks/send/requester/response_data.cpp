@@ -38,7 +38,7 @@ void ResponseData::begin(Packet* p, AwaitedWork& work, const u8* from, u32 bytes
   era_ = accesses_.begin();
   protection_.add_runs(at.segments, at.index, at.offset, bytes, runs_);
   if (!completes) return;
-  p->psn = work.index;  // what the notice names
+  p->psn = work.index;  // identifies the WQE in the notice
   queues_[p->qpn].awaited.drop();
 }
 

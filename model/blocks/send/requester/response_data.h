@@ -4,7 +4,7 @@
 #include "model/blocks/send/requester/requester_part.h"
 
 namespace hca::blocks {
-// The data of READ and ATOMIC responses go to host memory, one piece a cycle.
+// Writes the data of READ and ATOMIC responses to host memory, one piece a cycle.
 class ResponseData : RequesterPart {
  public:
   ResponseData(const RequesterPart& shared, Protection& protection, Accesses& accesses)
@@ -19,15 +19,17 @@ class ResponseData : RequesterPart {
   engine::Waker dma;
   DmaCallbacks client();
 
-  // What the response of a READ or ATOMIC will need of its WQE, whose buffer goes back before.
+  // Keeps the parts of a READ's or ATOMIC's WQE that its response will need; its buffer is returned
+  // before that.
   void keep_buffers(u32 index, SendQueue& q);
-  // Its keys still allow it; they did when the message began.
+  // The keys still allow the access, as they did when the message began.
   bool may_place(const AwaitedWork& work, const proto::QpConfig& qp, u32 bytes);
-  // All data of a response packet go where the keys say now, in whatever cycle they are asked for.
+  // Fixes the places of all data of a response packet by the keys as they are now, whatever the
+  // cycle in which they are written.
   void begin(Packet* packet, AwaitedWork& work, const u8* from, u32 bytes, bool completes);
   bool is_placing() const { return packet_; }
   bool is_placing(u32 qpn) const { return packet_ && packet_->qpn == qpn; }
-  // Asks for the next piece; true when none is left.
+  // Requests the next piece; true when none is left.
   bool place();
   void end();
   // The data of WQE `index` are in memory.
@@ -41,8 +43,8 @@ class ResponseData : RequesterPart {
   const u8* from_ = nullptr;
   u32 left_ = 0;
   bool completes_ = false;
-  std::vector<proto::Run> runs_;  // where they go, as of when they were judged
-  u32 run_ = 0;                   // the next of them
-  Accesses::Era era_ = 0;         // until all of them are asked for
+  std::vector<proto::Run> runs_;  // places of the data, as judged in begin()
+  u32 run_ = 0;                   // the next element of runs_
+  Accesses::Era era_ = 0;         // held until all runs are requested
 };
 }  // namespace hca::blocks

@@ -6,18 +6,18 @@
 #include "model/blocks/send/requester/rate_limits.h"
 
 namespace hca::blocks {
-// The queue pairs that can send, each listed once: by engine, port, and virtual lane where the
-// packetizer has buffers for each.
+// The queue pairs that can send, each listed once: by engine, by port, and by virtual lane if the
+// packetizer has buffers for each lane.
 class SendOrder : RequesterPart {
  public:
   struct Places {
     const RequesterConfig& config;
-    unsigned lanes = 1;  // with packet buffers of their own
+    unsigned lanes = 1;  // lanes with packet buffers of their own
     SchedulerPolicy policy = SchedulerPolicy::RoundRobin;
     ReadyQueues::Weights weights{};
     std::array<u32, 16> lane_of_sl{};
   };
-  // `of_ports`: links, one from each port.
+  // `of_ports`: the links of the ports, one each.
   SendOrder(const RequesterPart& shared, RateLimits& rates, const PortLinks<AckLink>& of_ports,
             const Places& places)
       : RequesterPart(shared),
@@ -33,13 +33,13 @@ class SendOrder : RequesterPart {
     for (u32 i = 0; i < count; ++i) active_.emplace_back(places.policy, places.weights);
   }
 
-  // The queue pair waits for its turn, if it can send.
+  // Lists the queue pair for its turn, if it can send.
   [[gnu::always_inline]] void list(u32 qpn, SendQueue& q);
   void activate(u32 qpn, SendQueue& q);
-  // Those whose rate limit lets them go on.
+  // Lists the queue pairs whose rate limit lets them go on.
   void resume_paced();
 
-  // There are several places: not at(0) alone.
+  // True: there are several places, not only at(0).
   bool several() const { return of_ports_.count() > 1 || has_places_; }
   unsigned count() const { return of_ports_.count() * lanes_ * engines_.count(); }
   ReadyQueues& at(unsigned place) { return active_[place]; }
@@ -54,12 +54,12 @@ class SendOrder : RequesterPart {
   unsigned port_at(unsigned place) const { return place % (of_ports_.count() * lanes_) / lanes_; }
   unsigned lane_at(unsigned place) const { return place % lanes_; }
   bool has_lanes() const { return lanes_ > 1; }
-  // Whose packet buffers it takes: by its SL.
+  // The lane whose packet buffers the queue pair uses, by its SL.
   u8 lane_of(const proto::QpConfig& qp) const {
     return has_lanes() ? u8(lane_of_sl_[qp.service_level]) : u8(0);
   }
 
-  // Engines. has_places_: beside what each packet needs.
+  // The engines. has_places_ is checked first: it lies beside the members that each packet needs.
   const Engines& engines() const { return engines_; }
   void take_engine(u32 qpn) {
     if (has_places_ && engines_.limit()) [[unlikely]]
@@ -71,10 +71,9 @@ class SendOrder : RequesterPart {
 
   RateLimits& rates_;
   const PortLinks<AckLink>& of_ports_;
-  std::vector<ReadyQueues>
-      active_;  // of the lanes of the ports of the first engine, the second, ...
+  std::vector<ReadyQueues> active_;  // by engine, then port, then lane
   const unsigned lanes_;
-  const bool has_places_;  // active_ has several on one port
+  const bool has_places_;  // active_ has several places on one port
   Engines engines_;
   const std::array<u32, 16> lane_of_sl_;
 };

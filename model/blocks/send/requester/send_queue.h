@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the requester keeps of a queue pair: its work in progress.
+// The requester's state of a queue pair: its work in progress.
 #pragma once
 #include <memory>
 
@@ -11,15 +11,15 @@
 #include "model/proto/wire/repeated_headers.h"
 
 namespace hca::blocks {
-// A READ or ATOMIC that is not answered: its WQE's SGEs, and how far its data came.
+// An unanswered READ or ATOMIC: its WQE's SGEs, and how far its data has come.
 struct AwaitedWork {
   u32 index = 0;
-  GatherCursor cursor;  // in the segments below
+  GatherCursor cursor;  // points into the segments below
   std::array<u8, proto::kMaxSendWqeBytes - proto::kSendWqeBytes> segments{};
 
   AwaitedWork() = default;
-  AwaitedWork(AwaitedWork&&) = default;  // of what is over
-  // Into a longer ring.
+  AwaitedWork(AwaitedWork&&) = default;  // for elements that are over
+  // Moves an element into a longer ring.
   AwaitedWork& operator=(AwaitedWork&& other) noexcept {
     index = other.index;
     cursor = other.cursor;
@@ -29,52 +29,52 @@ struct AwaitedWork {
   }
 };
 
-// With a rate limit: the next packet is not cut before `from`.
+// The state of a rate limit: the next packet is not cut before `from`.
 struct Pace {
   u32 limit = 0;  // kb/s
   engine::Pacer pacer;
-  Cycle from = 0, counted = 0;  // counted: of its waits, up to here
+  Cycle from = 0, counted = 0;  // counted: waits are counted up to here
 };
 
-// The message of one packet that went last: another one like it differs from it in its PSN and
-// its extension headers.
+// The last message of one packet: another one like it differs only in its PSN and its extension
+// headers.
 struct LonePacket {
   proto::RepeatedHeaders headers;
   proto::PacketPlan plan{};
   proto::WorkOpcode opcode{};
   bool solicited = false;
-  u32 bytes = 0;  // of the message
+  u32 bytes = 0;  // bytes of the message
 
-  // A message of one packet is cut as a whole: its packet is the first.
+  // A message of one packet is cut as a whole: its only packet is its first.
   bool is_like(const proto::SendWqe& wqe, const proto::SentMessage& m, u64 version) const {
     return m.packets == 1 && bytes == m.bytes && opcode == wqe.opcode &&
            solicited == wqe.solicited && headers.hold(version);
   }
 };
 
-// First, in few lines of the cache, what each packet needs.
+// The members that each packet needs come first, in few cache lines.
 struct alignas(64) SendQueue {
   Turn *head = nullptr, *tail = nullptr;
   proto::SentMessage* message = nullptr;  // in progress, if sending
   std::unique_ptr<Pace> pace;
   u32 at = 0;      // WQE within the first turn
-  u32 index = 0;   // of the WQE of the message in progress
-  u32 packet = 0;  // PSNs of it that are sent
-  u32 life = 0;    // of the queue pair
+  u32 index = 0;   // the WQE of the message in progress
+  u32 packet = 0;  // PSNs of the message that are sent
+  u32 life = 0;    // life of the queue pair
   bool active = false, sending = false, in_error = false, completing = false;
-  bool waits_to_fail = false;  // its next WQE cannot be executed
+  bool waits_to_fail = false;  // the next WQE cannot be executed
   bool waits_local = false;    // for WQE local_index, which `command` executes, or which it refused
   bool failing = false;        // WQE fail_index ends with fail_status, after all before it
-  proto::RepeatedHeaders repeated;  // of the message in progress: its middle packets
+  proto::RepeatedHeaders repeated;  // of the middle packets of the message in progress
   GatherCursor cursor;
-  ReadOrder order;  // of its packets
+  ReadOrder order;  // order of its packets
   proto::SendWqe wqe{};
   proto::WorkOperands operands{};
   Ring<AwaitedWork> awaited;
   LonePacket lone;
   u32 local_index = 0, fail_index = 0;
   proto::WcStatus local_status{}, fail_status{};
-  proto::SendWait waits = proto::SendWait::None;  // its next WQE, since:
+  proto::SendWait waits = proto::SendWait::None;  // why its next WQE waits, since:
   Cycle waits_since = 0, rnr_since = 0;
 };
 }  // namespace hca::blocks

@@ -39,14 +39,14 @@ void WorkEnds::fail_unread(u32 qpn) {
   wake_at(now() + 1);
 }
 
-// One that `command` refused fails when those before it are done (C9-209).
+// A work request that `command` refused fails when those before it are done (C9-209).
 void WorkEnds::fail_refused(u32 qpn, SendQueue& q) {
   if (q.local_status == WcStatus::Success || state_of(qpn).completed != q.local_index) return;
   q.waits_local = false;
   fail(qpn, q.local_index, q.local_status);
 }
 
-// Completes acknowledged WQEs in order, of the queue pairs that have any in turn.
+// Completes acknowledged WQEs in order; queue pairs that have any take turns.
 void WorkEnds::complete() {
   while (!completing_.empty()) {
     const u32 qpn = completing_.front();
@@ -64,7 +64,7 @@ void WorkEnds::complete() {
   }
 }
 
-// G20.1: after the CQEs of all that was begun.
+// G20.1: after the CQEs of all work that was begun.
 void WorkEnds::push_drained(u32 qpn) {
   Completed& completed = outputs_.completions_out->start();
   completed.event = EventType::SqDrained;
@@ -74,7 +74,7 @@ void WorkEnds::push_drained(u32 qpn) {
   outputs_.completions_out->wake_when_free();
 }
 
-// True if a CQE was written and more may follow.
+// True: a CQE was written and more may follow.
 bool WorkEnds::complete_one(u32 qpn, SendQueue& q) {
   SendState& s = state_of(qpn);
   while (s.completed != s.started) {
@@ -133,8 +133,8 @@ void WorkEnds::enter_errors() {
     s.notify_drained = false;
     timers_.clear(qpn);
     turns_.drop(q);
-    // What is acknowledged completes first; the scheduler then sends the rest of the queue as turns
-    // to flush.
+    // Acknowledged WQEs complete first; the scheduler then sends the rest of the queue as turns to
+    // flush.
     while (s.completed != s.started) {
       const SentMessage& m = message_of(qpn, s.completed);
       const bool undone = m.answer == Answer::Nothing && !m.placed;
@@ -145,7 +145,7 @@ void WorkEnds::enter_errors() {
   }
 }
 
-// Flushes one WQE a cycle (G20.2); the turn only says how many there are.
+// Flushes one WQE a cycle (G20.2); of the turn only the number of its WQEs matters.
 void WorkEnds::flush() {
   while (!flushing_.empty()) {
     Turn* turn = flushing_.front();

@@ -4,26 +4,26 @@
 #include "model/blocks/send/requester/fetched_turns.h"
 
 namespace hca::blocks {
-// How work requests end, in the order of their queue pair: completed, failed, or flushed. At most
-// one CQE a cycle.
+// Ends work requests in the order of their queue pair: completed, failed, or flushed. At most one
+// CQE a cycle.
 class WorkEnds : RequesterPart {
  public:
   WorkEnds(const RequesterPart& shared, RequesterOutbox& outbox, SendOrder& order,
            FetchedTurns& turns, AckTimers& timers)
       : RequesterPart(shared), outbox_(outbox), order_(order), turns_(turns), timers_(timers) {}
 
-  // What is done of the queue pair completes in the next ticks.
+  // Completes the finished work requests of the queue pair in the next ticks.
   void queue(u32 qpn, SendQueue& q);
   // The WQE `index` ends with `status` when all before it are done; then the queue pair enters
   // Error.
   void fail(u32 qpn, u32 index, proto::WcStatus status);
   void fail_unread(u32 qpn);
-  // The queue pair is in Error, or was told to enter it.
+  // The queue pair is in Error, or has been requested to enter it.
   void enter_error(u32 qpn);
-  // A turn of a queue pair in Error: its WQEs are flushed.
+  // Takes a turn of a queue pair in Error: its WQEs are flushed.
   void add_flush(Turn* turn) { flushing_.push(turn); }
 
-  // In each tick, in this order.
+  // Called in each tick, in this order.
   void enter_errors();
   void complete();
   void flush();
