@@ -7,8 +7,8 @@
 namespace hca::blocks {
 using namespace proto;
 
-// The outcome that may begin: the first of its queue pair, or a new READ right after one whose
-// packets are all asked for. Their data come in the order in which they are asked for.
+// Returns the outcome that may begin: the first of its queue pair, or a new READ directly after one
+// whose packets are all requested. READ data arrive in the order of the requests.
 Outcome* AnswerOrder::next_to_begin(const ResponderQueue& q) {
   if (!q.first || !q.first->started) return q.first;
   if (q.flushing) return nullptr;
@@ -49,7 +49,7 @@ bool AnswerOrder::settle(unsigned port) {
   return false;
 }
 
-// Begins a READ or ATOMIC; in Error it is the first and over at once.
+// Begins a READ or ATOMIC; in Error it is the first outcome and ends at once.
 void AnswerOrder::begin(u32 qpn, ResponderQueue& q, Outcome& o) {
   if (q.flushing) return outcomes_.finish_first(qpn, q);
   o.started = true;
@@ -58,8 +58,8 @@ void AnswerOrder::begin(u32 qpn, ResponderQueue& q, Outcome& o) {
   reads_.begin(qpn, q, o);
 }
 
-// G10: the key of a SEND with Invalidate is examined when the data have been placed; a bad one is
-// class J: no NAK, the receive WQE ends in error.
+// G10: the key of a SEND with Invalidate is examined when the data have been placed; a bad key is a
+// class J error: no NAK, the receive WQE ends in error.
 void AnswerOrder::examine_key(u32 qpn, ResponderQueue& q, Outcome& o) {
   const u32 key = *o.fault.invalidate;
   if (may_invalidate(protection_.find(key), key, accessor_of(contexts_.qps[qpn]))) return;
@@ -67,7 +67,7 @@ void AnswerOrder::examine_key(u32 qpn, ResponderQueue& q, Outcome& o) {
   counts_.add(contexts_.qps[qpn], RequestCause::BadInvalidate);
   o.replies = false;
   o.fails = q.failed = true;
-  // It has been executed: what was judged after it does not count.
+  // The SEND has been executed; requests judged after it do not count.
   o.fault = {.qpn = qpn,
              .event = EventType::QpAccessErr,
              .refused = true,
@@ -79,8 +79,8 @@ void AnswerOrder::examine_key(u32 qpn, ResponderQueue& q, Outcome& o) {
   cqe.byte_len = cqe.immediate = 0;
 }
 
-// The key that a SEND with Invalidate names is taken away, and what comes after it is judged. The
-// SEND completes when all accesses that were judged before have drained (MW-20).
+// Invalidates the key that a SEND with Invalidate names; only then are the requests after it
+// judged. The SEND completes when all accesses that were judged before have drained (MW-20).
 void AnswerOrder::tell_invalidate(u32 qpn, Outcome& o) {
   ResponderQueue& q = queues_[qpn];
   examine_key(qpn, q, o);
@@ -126,7 +126,7 @@ bool AnswerOrder::emit(const Outcome& o) {
   return true;
 }
 
-// In Error: READs that wait for nothing that they asked for are over.
+// In Error: ends READs whose requested data have all arrived.
 void AnswerOrder::end_stopped(u32 qpn, ResponderQueue& q) {
   while (q.flushing && q.first && q.first->kind == OutcomeKind::Read && q.first->started &&
          q.first->answered == q.first->effect.packets)

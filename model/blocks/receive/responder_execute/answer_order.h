@@ -6,7 +6,7 @@
 
 namespace hca::blocks {
 // Answers, completions and failures leave in the order of their queue pair; READs and ATOMICs begin
-// in their turn among them.
+// in their turn within this order.
 class AnswerOrder : ResponderPart {
  public:
   AnswerOrder(const ResponderPart& shared, const Protection& protection, ParkedRequests& parked,
@@ -18,10 +18,11 @@ class AnswerOrder : ResponderPart {
         parked_(parked),
         protection_(protection) {}
 
-  // One outcome of a port, its queue pairs in turn; true: it has left. A READ or ATOMIC only begins:
-  // it says itself when it is over.
+  // Settles one outcome of a port, its queue pairs in turn. True: the outcome has left. A READ or
+  // ATOMIC only begins here; its own part ends it.
   bool settle(unsigned port);
-  // By `command`: a key that a SEND with Invalidate named is taken away; its accesses have drained.
+  // Called by `command`: the key that a SEND with Invalidate named is invalidated; its accesses
+  // have drained.
   void invalidated(u32 qpn, u32 life);
   void end_invalidate(u32 qpn, u32 life);
 

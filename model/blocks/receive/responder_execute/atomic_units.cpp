@@ -40,8 +40,8 @@ static_assert(std::ranges::all_of(kOperationRows, [](const OperationRow& row) {
 bool overlap(u64 a, u64 b) { return a < b + kAtomicBytes && b < a + kAtomicBytes; }
 }  // namespace
 
-// A unit that is free, if no other one holds the lock of the address; the host's AtomicOps need
-// none.
+// Returns a free unit, if no other unit holds the lock of the address; the host's AtomicOps need no
+// lock.
 AtomicUnits::Unit* AtomicUnits::unit_for(const Outcome& o, bool& is_locked) {
   Unit* free = nullptr;
   const u64 address = o.address;
@@ -66,7 +66,7 @@ void AtomicUnits::connect(engine::Waker writer) {
   }
 }
 
-// In the order in which they may begin: one that must wait holds up those after it.
+// Starts ATOMICs in the order in which they may begin: one that must wait holds up those after it.
 void AtomicUnits::start() {
   while (!waiting_.empty()) {
     const u32 qpn = waiting_.front();
@@ -85,7 +85,7 @@ void AtomicUnits::start() {
       waiting_.drop();
       save_and_reply(qpn, q, 0);
     } else if (!start_first(qpn, q)) {
-      return;  // the end of one finds it here
+      return;  // it starts when a unit becomes free
     }
   }
 }
@@ -151,10 +151,10 @@ void AtomicUnits::finish() {
   }
 }
 
-// The value of an ATOMIC is here: the new one is written, and with that the lock in dma opens,
-// whatever became of the queue pair. It is ordered: the old one is the answer. Only then may another
-// value be read under the same lock (ATOM-2, G30.3). What a FLUSH has read, or an ATOMIC WRITE
-// written, is answered at once.
+// Step Read: the value of an ATOMIC has arrived. The new value is written, which opens the lock in
+// dma, whatever became of the queue pair. Step Written: the new value is ordered, and the old one
+// is the answer. Only then may another value be read under the same lock (ATOM-2, G30.3). A FLUSH
+// is answered directly after its read, an ATOMIC WRITE directly after its write.
 void AtomicUnits::finish_in(Unit& unit) {
   const u32 qpn = unit.qpn;
   ResponderQueue& q = queues_[qpn];
@@ -177,7 +177,7 @@ void AtomicUnits::finish_in(Unit& unit) {
   save_and_reply(qpn, q, load_le8(unit.original.data()));
 }
 
-// A new one is done.
+// A new operation (no duplicate) is done.
 void AtomicUnits::save_and_reply(u32 qpn, ResponderQueue& q, u64 original) {
   const Operation operation = q.first->opcode->operation;
   ++(counters_.*unit_row(operation).done);
@@ -210,7 +210,7 @@ DmaCallbacks AtomicUnits::client() {
           [](void*, const DmaRequest& r) { return unit_of(r).change(); }};
 }
 
-// G3.4: the saved result, or nothing.
+// G3.4: answers a duplicate with the saved result, or not at all.
 void AtomicUnits::repeat(u32 qpn, ResponderQueue& q) {
   const Operation operation = q.first->opcode->operation;
   const SavedRequest* held = q.saved.find_result(q.first->effect.ack_psn, operation);

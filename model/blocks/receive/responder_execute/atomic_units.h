@@ -7,9 +7,9 @@
 #include "model/blocks/receive/responder_execute/response_packets.h"
 
 namespace hca::blocks {
-// ATOMICs, and ATOMIC WRITE and FLUSH, which take the same units: several at once, each
-// indivisible. An ATOMIC WRITE writes without reading. A FLUSH reads: the answer of a read comes
-// after all that was written before, so that memory has it.
+// The units of ATOMIC, ATOMIC WRITE and FLUSH: several operations at once, each indivisible. An
+// ATOMIC WRITE writes without reading. A FLUSH reads: a read completes after all earlier writes, so
+// its answer shows that they have reached memory.
 class AtomicUnits : ResponderPart {
  public:
   AtomicUnits(const ResponderPart& shared, Accesses& accesses, Outcomes& outcomes,
@@ -21,7 +21,7 @@ class AtomicUnits : ResponderPart {
         units_(config_.atomics) {}
   void connect(engine::Waker writer);
 
-  // An outcome that may begin.
+  // Takes an outcome that may begin.
   void begin(u32 qpn) { waiting_.push(qpn); }
   bool any_to_start() const { return !waiting_.empty(); }
   void start();
@@ -31,21 +31,21 @@ class AtomicUnits : ResponderPart {
 
  private:
   enum class UnitStep : u8 { Read, Written };
-  // What executes an ATOMIC, one at a time.
+  // A unit executes one ATOMIC at a time.
   struct Unit {
-    engine::Link<UnitStep, 2> steps_in;  // written by dma: the value is here, a new one ordered
+    engine::Link<UnitStep, 2> steps_in;  // written by dma: value arrived, or new value ordered
     bool busy = false;
     u32 qpn = 0, life = 0;
     u64 address = 0;
     Accesses::Era era = 0;
-    Cycle takes = 0;  // from its value to the write
+    Cycle takes = 0;  // cycles from the value to the write
     Cycle since = 0;
     const proto::OpcodeRow* opcode = nullptr;
     proto::AtomicEth operands{};
     std::array<u8, proto::kAtomicBytes> original{}, changed{};
     const u8* change();
   };
-  // The value of an ATOMIC WRITE until it is in memory; its unit may have the next one by then.
+  // The value of an ATOMIC WRITE until it is in memory; by then its unit may execute the next one.
   struct Value {
     Value* next = nullptr;
     Pool<Value>* home = nullptr;
@@ -65,11 +65,11 @@ class AtomicUnits : ResponderPart {
   Accesses& accesses_;
   Outcomes& outcomes_;
   ResponsePackets& responses_;
-  Ring<u32> waiting_;  // queue pairs whose first outcome is one
+  Ring<u32> waiting_;  // queue pairs whose first outcome is an ATOMIC, ATOMIC WRITE or FLUSH
   u32 marks_ = 0;      // units with a step, seen or not
-  // A value is read when the one written before under its lock is in memory (G30.3), so that one
-  // buffer each will do.
-  std::deque<Unit> units_;  // in place: links
+  // A value is read only when the previous write under its lock is in memory (G30.3), so one buffer
+  // per unit suffices.
+  std::deque<Unit> units_;  // elements stay in place: links
   Pool<Value> values_;
   HeldFirst held_;
 };

@@ -10,8 +10,8 @@ void CreditUpdates::offer(u32 qpn, ResponderQueue& q) {
   tells_[ports_.number_of(qpn)].push(qpn);
 }
 
-// G6.6, C9-217: the newest ACK again, with its MSN and what is free as of then: no more is promised
-// than there is, whatever has been taken since.
+// G6.6, C9-217: repeats the newest ACK with its MSN and the credits that are free as of that MSN:
+// it never promises more than there are, whatever has been consumed since.
 void CreditUpdates::tell(unsigned port) {
   Ring<u32>& tells = tells_[port];
   while (!tells.empty()) {

@@ -5,18 +5,18 @@
 #include "model/engine/stage.h"
 
 namespace hca::blocks {
-// The way of a request through look-up and stage, where it is carried out.
+// The look-up and the pipeline stage that a request passes where it is carried out.
 class ExecuteStage : ResponderPart {
  public:
   ExecuteStage(const ResponderPart& shared, Protection& protection)
       : ResponderPart(shared), stage_(config_.latency, config_.interval), protection_(protection) {}
-  // The cycle in which a request's first write may be asked for.
+  // Returns the cycle in which a request's first write may be requested.
   Cycle enter(const Packet& p, u32 key) {
     entered_ = stage_.enter(protection_.look_up(protection_.execute, now(), key));
     probe_.event(entered_, Step::Passed, p.qpn, p.psn);
     return entered_;
   }
-  // The same of the request that entered last.
+  // The same cycle of the request that entered last.
   Cycle last() const { return entered_; }
 
  private:

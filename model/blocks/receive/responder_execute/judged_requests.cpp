@@ -4,7 +4,7 @@
 #include <algorithm>
 
 namespace hca::blocks {
-// From the ports to its engine, one a cycle.
+// Moves requests from the ports to their engines, one a cycle.
 inline void JudgedRequests::lead_to_engine() {
   PacketLink& link = packets_in_.next();
   if (!link.can_pop()) return;
@@ -22,7 +22,7 @@ inline void JudgedRequests::lead_to_engine() {
   packets_in_.pass_turn(link, now());
 }
 
-// The next request whose engine is free.
+// Takes the next request whose engine is free.
 [[gnu::cold]] Packet* JudgedRequests::next_of_engines() {
   lead_to_engine();
   Packet* next = nullptr;

@@ -7,8 +7,8 @@
 #include "model/blocks/receive/responder_execute/responder_part.h"
 
 namespace hca::blocks {
-// Judged requests as they are taken: the ports take turns, and with engines each request waits for
-// that of its queue pair.
+// Takes judged requests: the ports take turns, and with engines each request waits for the engine
+// of its queue pair.
 class JudgedRequests : ResponderPart {
  public:
   JudgedRequests(const ResponderPart& shared, PortLinks<PacketLink>& packets_in)
@@ -28,7 +28,7 @@ class JudgedRequests : ResponderPart {
     return p;
   }
   bool engines_have_work() const;
-  // No place for what the next request leaves, or again one.
+  // The next request's outcome has no place, or a place is free again.
   void hold_for_places();
   void end_hold() {
     if (held_.what()) [[unlikely]]
@@ -44,7 +44,7 @@ class JudgedRequests : ResponderPart {
   PortLinks<PacketLink>& packets_in_;
   Engines engines_;
   HeldFirst held_;
-  std::vector<Ring<Packet*>> for_engine_;  // requests that wait for theirs
-  unsigned turn_ = 0;                      // which may take one first
+  std::vector<Ring<Packet*>> for_engine_;  // requests that wait for their engine
+  unsigned turn_ = 0;                      // the engine that may take a request first
 };
 }  // namespace hca::blocks

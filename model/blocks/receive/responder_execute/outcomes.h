@@ -6,8 +6,8 @@
 #include "model/blocks/receive/responder_execute/parked_requests.h"
 
 namespace hca::blocks {
-// The outcomes of requests that were carried out, in the order of their queue pairs: they are made
-// here, and go when they have left or are over.
+// The outcomes of executed requests, in the order of their queue pairs. An outcome is created here,
+// and is removed when it has left or is over.
 class Outcomes : ResponderPart {
  public:
   Outcomes(const ResponderPart& shared, const ExecuteStage& stage, Accesses& accesses,
@@ -20,19 +20,19 @@ class Outcomes : ResponderPart {
         reads_finished_(reads_finished) {}
 
   bool is_full() const { return in_flight_ >= config_.outcomes; }
-  // Makes the outcome of a request, the last of its queue pair; the caller says what it does.
+  // Creates the outcome of a request, the last of its queue pair; the caller fills in its effects.
   Outcome& retire(const Packet& p);
-  // Of a READ or ATOMIC: the access to its region is under way until it is over.
+  // Marks the region of a READ or ATOMIC as accessed until the outcome is over.
   void begin_access(Outcome& outcome, const proto::Region& region);
   void drop_first(u32 qpn, ResponderQueue& q);
-  // Of a READ or ATOMIC that is over.
+  // Removes a READ or ATOMIC that is over.
   void finish_first(u32 qpn, ResponderQueue& q);
-  // The same of a duplicate that nothing saved answers.
+  // The same for a duplicate that no saved result answers.
   void finish_not_saved(u32 qpn, ResponderQueue& q);
-  // By a reset: nothing leaves any more.
+  // Called on a reset: nothing leaves any more.
   void forget(ResponderQueue& q);
 
-  // The first outcome of a queue pair may be due.
+  // Lists a queue pair whose first outcome may be due.
   void list(u32 qpn, ResponderQueue& q);
   // The queue pairs of a port whose first outcome may be due.
   Ring<u32>& listed(unsigned port) { return listed_[port]; }

@@ -4,18 +4,18 @@
 #include "model/blocks/receive/responder_execute/responder_part.h"
 
 namespace hca::blocks {
-// Requests that wait behind the first one of their queue pair, which waits for its receive WQE or
-// for what came before; no other queue pair waits with them.
+// Requests that wait after the first one of their queue pair, which waits for its receive WQE or
+// for earlier requests; no other queue pair waits with them.
 class ParkedRequests : ResponderPart {
  public:
   explicit ParkedRequests(const ResponderPart& shared) : ResponderPart(shared) {}
-  // C9-28: what writes memory comes after the ATOMICs before it; they are done out of the order of
-  // requests. So is the taking away of a key: each access after it is judged then, and each refusal
-  // is one only if the queue pair has not failed by then.
+  // C9-28: a request that writes memory comes after the ATOMICs before it, as these execute out of
+  // the order of requests. The invalidation of a key is such a case too: each access after it is
+  // judged at that time, and a refusal counts only if the queue pair has not failed by then.
   static bool waits_for_earlier(const Packet& p, const ResponderQueue& q);
   bool is_full() const { return parked_ >= config_.parking; }
   void park(Packet* p, ResponderQueue& q);
-  // Its first request: it is carried out now.
+  // Takes the first request of a queue pair to carry it out.
   Packet* take_first(ResponderQueue& q);
   void end_wqe_wait(u32 qpn, ResponderQueue& q);
 

@@ -31,7 +31,7 @@ bool PayloadWrites::begin(Packet* p, u64 address, Cycle entered) {
   return begin_pieces(p, entered);
 }
 
-// All of it is where its keys say now, in whatever cycle it is asked for.
+// All of the payload goes where its keys point now, whatever the cycle in which it is written.
 bool PayloadWrites::begin_scattered(Packet* p, Scatter& s, Cycle entered) {
   runs_.clear();
   protection_.add_runs(s.sges, s.index, s.offset, p->parsed.payload_bytes, runs_);

@@ -12,8 +12,8 @@ struct Ordered {
 };
 using OrderedLink = engine::Link<Ordered, 64>;
 
-// The payload of one request on its way to memory, a piece a cycle: to one address, to the scatter
-// list of a receive WQE, or to the pages of a region.
+// Writes the payload of one request to memory, a piece a cycle: to one address, to the scatter list
+// of a receive WQE, or to the pages of a region.
 class PayloadWrites : ResponderPart {
  public:
   PayloadWrites(const ResponderPart& shared, Protection& protection, Accesses& accesses,
@@ -23,18 +23,18 @@ class PayloadWrites : ResponderPart {
         accesses_(accesses),
         ordered_out_(ordered_out) {}
 
-  // The packet whose payload is on its way; nullptr: there is none.
+  // The packet whose payload is being written; nullptr: there is none.
   Packet* packet() const { return placing_; }
-  // Whether the next `bytes` fit the receive WQE's scatter list, and its keys allow them (T10-16,
-  // T10-1).
+  // Checks that the next `bytes` fit the receive WQE's scatter list, and that its keys allow them
+  // (T10-16, T10-1).
   proto::WcStatus judge_scatter(u32 qpn, const ResponderQueue& q, u32 bytes);
-  // The first piece is asked for at once, in `entered` at the earliest. True: it was the only one.
+  // Requests the first piece at once, in `entered` at the earliest. True: it was the only piece.
   bool begin(Packet* p, u64 address, Cycle entered);
   bool begin_scattered(Packet* p, Scatter& scatter, Cycle entered);
   bool begin_paged(Packet* p, const proto::Region& region, Cycle entered);
-  // Asks for one write; true: the packet needs no more.
+  // Requests one write; true: the packet needs no more.
   bool next_piece();
-  // By a reset as well.
+  // Also called on a reset.
   void end();
   DmaCallbacks client();
 
@@ -45,10 +45,10 @@ class PayloadWrites : ResponderPart {
   u64 address_ = 0;
   u32 left_ = 0, done_ = 0;
   Cycle entered_ = 0, last_ask_ = 0;
-  bool plain_ = true;             // to address_: there is no scatter list, and no page list
-  bool holds_ = false;            // not all of them are asked for, since era_
-  u32 run_ = 0;                   // the next of runs_
-  std::vector<proto::Run> runs_;  // where they were when the packet was judged
+  bool plain_ = true;             // to address_: no scatter list, no page list
+  bool holds_ = false;            // since era_: not all pieces are requested
+  u32 run_ = 0;                   // the next element of runs_
+  std::vector<proto::Run> runs_;  // places of the payload when the packet was judged
   Accesses::Era era_ = 0;
   Protection& protection_;
   Accesses& accesses_;

@@ -26,7 +26,8 @@ void ReadResponses::wait_for_interval(OfPort& port) {
   wake_at(port.next_read);
 }
 
-// Of the first of the READs whose lane has a buffer, which is the next then.
+// Checks the buffer of the next READ. With a budget per lane, the first READ whose lane has a
+// buffer becomes the next one.
 bool ReadResponses::has_buffer(unsigned number) {
   ResponderPort& port = ports_[number];
   if (!port.by_lane) [[likely]]
@@ -54,7 +55,7 @@ bool ReadResponses::ask(unsigned number) {
     return true;
   }
   ResponderQueue& q = queues_[qpn];
-  const bool here = ports_.number_of(qpn) == number;  // it was not reset meanwhile
+  const bool here = ports_.number_of(qpn) == number;  // the queue pair was not reset meanwhile
   const bool asks = here && q.reading && q.reading->asked < q.reading->effect.packets;
   const bool begins = asks && !q.reading->asked;
   if (begins && now() < port.next_read) {
@@ -84,8 +85,8 @@ inline void ReadResponses::ask_packet(OfPort& port, u32 qpn, ResponderQueue& q) 
   }
 }
 
-// By the pages that its region had when the READ was judged. A page is no smaller than a packet:
-// what lies after the end of one is asked for a cycle later.
+// Reads by the pages that the region had when the READ was judged. A page is no smaller than a
+// packet: the rest after the end of a page is requested a cycle later.
 [[gnu::noinline]] void ReadResponses::ask_pages(OfPort& port, const Outcome& o,
                                                 const ReadResponsePlan& plan, Packet* p) {
   const Region& region = o.pages->region;
@@ -107,12 +108,12 @@ void ReadResponses::ask_rest(Rest& rest) {
 DmaCallbacks ReadResponses::client() {
   return {this, [](void* part, const DmaRequest& r, Cycle first, Cycle last) {
             auto& x = *static_cast<ReadResponses*>(part);
-            // Else the rest is to come.
+            // Otherwise the rest is still to come.
             if (r.notify) x.arrived(static_cast<Packet*>(r.context), first, last);
           }};
 }
 
-// In the cycle of the memory access.
+// Called in the cycle of the memory access.
 void ReadResponses::arrived(Packet* p, Cycle first, Cycle last) {
   OfPort& port = by_port_[p->port];
   const Cycle at = port.timing.release(first, last, p->shape.payload_bytes), now = this->now();
@@ -129,7 +130,7 @@ void ReadResponses::forward(unsigned number) {
   Packet* p = port.responses_in.pop();
   const u32 qpn = p->qpn;
   ResponderQueue& q = queues_[qpn];
-  if (p->life != q.life) {  // of a queue pair that was reset
+  if (p->life != q.life) {  // its queue pair was reset
     p->buffers->give(now() + 1);
     return PacketPool::give_back(p);
   }

@@ -6,8 +6,8 @@
 #include "model/blocks/receive/responder_execute/response_packets.h"
 
 namespace hca::blocks {
-// READs, from the first of their outcomes to their response packets. The queue pairs of a port take
-// turns packet by packet.
+// Executes READs, from the time they may begin to their response packets. The queue pairs of a port
+// take turns packet by packet.
 class ReadResponses : ResponderPart {
  public:
   ReadResponses(const ResponderPart& shared, const PerPort<TxRelease>& timing, Outcomes& outcomes,
@@ -17,31 +17,31 @@ class ReadResponses : ResponderPart {
         outcomes_(outcomes),
         responses_(responses) {}
 
-  // An outcome that may begin.
+  // Takes an outcome that may begin.
   void begin(u32 qpn, ResponderQueue& q, Outcome& outcome);
   bool any(unsigned port) const { return !by_port_[port].reads.empty(); }
-  // Asks for the data of one response packet of a port that has READs.
+  // Requests the data of one response packet of a port that has READs.
   bool ask(unsigned port);
-  // The data of one are here: it goes to responder_reply.
+  // The data of a response packet are here: it goes to responder_reply.
   void forward(unsigned port);
   DmaCallbacks client();
 
  private:
-  // A response packet's data that are in another page.
+  // The rest of a response packet's data, which is in another page.
   struct Rest {
     Packet* packet = nullptr;
     proto::Run run{};
     u32 offset = 0;
   };
-  static constexpr u32 kRest = ~u32{0};  // among queue pairs
+  static constexpr u32 kRest = ~u32{0};  // a rest; stands among queue pairs
   struct OfPort {
     explicit OfPort(const TxRelease& timing_of_port) : timing(timing_of_port) {}
     TxRelease timing;
-    Ring<u32> reads;  // queue pairs whose first outcome is one; kRest: there was a rest
+    Ring<u32> reads;  // queue pairs whose first outcome is a READ; kRest: the turn of a rest
     Rest rest;
     Cycle last_response = 0;
-    Cycle next_read = 0;     // another READ may begin
-    Cycle read_counted = 0;  // of waits for that, up to here
+    Cycle next_read = 0;     // another READ may begin then
+    Cycle read_counted = 0;  // waits for next_read are counted up to here
   };
   bool has_buffer(unsigned port);
   void wait_for_interval(OfPort& port);

@@ -10,7 +10,7 @@ using namespace proto;
 
 void ReceiveFlush::begin(u32 qpn, ResponderQueue& q) {
   const bool shared = uses_srq(contexts_.qps[qpn]);
-  if (shared && q.wqe_open) q.next_wqe = q.open_wqe + 1;  // all that is left to flush here
+  if (shared && q.wqe_open) q.next_wqe = q.open_wqe + 1;  // the only WQE left to flush here
   q.posted = shared ? q.next_wqe : receive_[connection_of(qpn)].rq_posted;
   add(qpn);
 }
@@ -32,7 +32,7 @@ void ReceiveFlush::flush() {
       continue;
     }
     if (q.first || !outputs_.completions_out->can_push()) return;
-    if (std::exchange(q.wqe_open, false)) --q.next_wqe;  // of a message that will not be finished
+    if (std::exchange(q.wqe_open, false)) --q.next_wqe;  // the WQE of an unfinished message
     Completed c{contexts_.qps[qpn].receive_cq, {}};
     c.cqe.opcode = CqeOpcode::Receive;
     c.cqe.status = flush_status();
@@ -43,7 +43,7 @@ void ReceiveFlush::flush() {
   }
 }
 
-// False: nothing was to flush, not yet, or there is no room.
+// False: there is nothing to flush yet, or no room.
 bool ReceiveFlush::flush_lost() {
   while (!lost_.empty()) {
     const ResponderQueue& q = queues_[lost_.front().qpn];
@@ -63,7 +63,7 @@ bool ReceiveFlush::flush_lost() {
   return false;
 }
 
-// All WQEs of a queue pair are flushed, or it was reset; false: not yet.
+// True: all WQEs of the queue pair are flushed, or it was reset. False: not yet.
 bool ReceiveFlush::end(u32 qpn, const ResponderQueue& q) {
   if (!q.flushing) return true;
   if (uses_srq(contexts_.qps[qpn])) return tell_last(qpn);
@@ -71,7 +71,7 @@ bool ReceiveFlush::end(u32 qpn, const ResponderQueue& q) {
   return true;
 }
 
-// G20.4: all WQEs that the queue pair took have ended; false: not yet, or there is no room.
+// G20.4: all WQEs that the queue pair took have ended. False: not yet, or there is no room.
 bool ReceiveFlush::tell_last(u32 qpn) {
   const ResponderQueue& q = queues_[qpn];
   ReceiveState& r = receive_[connection_of(qpn)];

@@ -5,18 +5,18 @@
 #include "model/device/writers.h"
 
 namespace hca::blocks {
-// Receive WQEs of queue pairs in Error: one a cycle is flushed, after all completions of its queue
-// pair that are on their way (G20.2). Those of SRQs that were taken for requests which nobody
-// executes end here too (G23).
+// Flushes the receive WQEs of queue pairs in Error: one a cycle, after all completions of the queue
+// pair that are in flight (G20.2). It also flushes SRQ WQEs that were taken for requests which are
+// never executed (G23).
 class ReceiveFlush : ResponderPart {
  public:
   ReceiveFlush(const ResponderPart& shared, device::Contexts& contexts)
       : ResponderPart(shared), receive_(contexts) {}
-  // It entered Error.
+  // The queue pair entered Error.
   void begin(u32 qpn, ResponderQueue& q);
-  // WQEs were posted to it there.
+  // WQEs were posted to a queue pair in Error.
   void add(u32 qpn) { flushes_.push(qpn); }
-  // A request will not be executed, its queue pair being in Error.
+  // A request will not be executed because its queue pair is in Error.
   void lose(const Packet& p, const ResponderQueue& q);
   bool any() const { return !flushes_.empty() || !lost_.empty(); }
   void flush();

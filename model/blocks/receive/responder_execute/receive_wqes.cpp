@@ -27,7 +27,7 @@ const u8* ReceiveWqes::wqe(u32 qpn, ResponderQueue& q, u32 index) {
   return q.current->wqes.data() + (index - q.current->first) * contexts_.qps[qpn].rq.stride();
 }
 
-// The first WQE that is not here: a message that was abandoned gives its own back.
+// The first WQE that is not here: an abandoned message returns its own.
 u32 ReceiveWqes::next_batch(const ResponderQueue& q) {
   const bool here = holds(q.current, q.next_wqe - 1) || holds(q.current, q.next_wqe);
   return here ? q.current->first + q.current->count : q.next_wqe;
@@ -36,7 +36,7 @@ u32 ReceiveWqes::next_batch(const ResponderQueue& q) {
 void ReceiveWqes::ask(u32 qpn) {
   ResponderQueue& q = queues_[qpn];
   if (q.fetching || q.failed) return;
-  // WRITEs with Immediate take WQEs without a look at them, perhaps all that are here.
+  // WRITEs with Immediate take WQEs without reading them, perhaps all that are here.
   if (q.following && !holds(q.current, q.next_wqe) && !holds(q.following, q.next_wqe))
     Pool<ReceiveBatch>::give_back(std::exchange(q.following, nullptr));
   if (q.following) return;
@@ -56,7 +56,7 @@ void ReceiveWqes::fetch() {
   const QpConfig* qp = contexts_.find_qp(qpn);
   if (!qp) return void(q.fetching = false);
   const u32 first = next_batch(q);
-  if (first == q.posted) return void(q.fetching = false);  // taken since it was asked
+  if (first == q.posted) return void(q.fetching = false);  // taken since the request
   const u32 to_end = qp->rq.entries() - (first & (qp->rq.entries() - 1));
   ReceiveBatch* b = batches_.take();
   b->qpn = qpn;

@@ -4,20 +4,20 @@
 #include "model/blocks/receive/responder_execute/responder_part.h"
 
 namespace hca::blocks {
-// The WQEs of receive queues: they are read in batches, before they are used.
+// Reads the WQEs of receive queues in batches, before they are used.
 class ReceiveWqes : ResponderPart {
  public:
-  // `batches_in`: read by the block, which hands them to accept().
+  // `batches_in`: read by the block, which passes the batches to accept().
   ReceiveWqes(const ResponderPart& shared, const ReceiveBatchLink& batches_in,
               ReceiveBatchLink*& batches_out)
       : ResponderPart(shared), batches_in_(batches_in), batches_out_(batches_out) {}
-  // The WQE, if it is here; if not, it is asked for. Half a batch before its end the following one
-  // is asked for as well.
+  // Returns the WQE if it is here; otherwise requests it. Half a batch before the end of a batch
+  // the following batch is requested as well.
   const u8* wqe(u32 qpn, ResponderQueue& q, u32 index);
   void ask(u32 qpn);
   bool any_to_fetch() const { return !fetches_.empty(); }
   void fetch();
-  // False: it is of a queue pair that was reset.
+  // False: the batch belongs to a queue pair that was reset.
   bool accept(ReceiveBatch* batch);
   static void drop(ResponderQueue& q);
   DmaCallbacks client();

@@ -32,7 +32,7 @@ void RequestExecution::drop_after_failure(Packet* p, const ResponderQueue& q) {
   }
 }
 
-// A duplicate, a NAK or an RNR NAK.
+// Executes a duplicate, a NAK or an RNR NAK.
 void RequestExecution::answer_refusal(Packet* p, ResponderQueue& q) {
   parts_.stage.enter(*p, 0);
   const RequestVerdict& v = p->verdict;
@@ -41,9 +41,9 @@ void RequestExecution::answer_refusal(Packet* p, ResponderQueue& q) {
   outcome.replies = p->verdict.action != RequestAction::Fail;
   if (p->verdict.action == RequestAction::NakAndFail || p->verdict.action == RequestAction::Fail) {
     const FailureRow failure = failure_of(p->verdict.cause);
-    // The packet came so far as to take a WQE of its own (T11).
+    // The request came far enough to take a WQE of its own (T11).
     const bool takes = failure_takes_receive_wqe(contexts_.qps[p->qpn], p->parsed, p->verdict);
-    if (takes) {  // which responder_check left where it was
+    if (takes) {  // responder_check did not take that WQE
       const u32 own = p->effect.receive_wqe + 1;
       outcome.completed.cqe.wqe_index = u16(own);
       q.next_wqe = own + 1;
@@ -57,7 +57,7 @@ void RequestExecution::answer_refusal(Packet* p, ResponderQueue& q) {
   PacketPool::give_back(p);
 }
 
-// A request of a service without answers; false: it ends here.
+// Takes up a request of a service without answers. False: it ends here.
 bool RequestExecution::goes_on(Packet* p, ResponderQueue& q) {
   if (!parts_.unreliable.take_up(p, q)) return false;
   if (parts_.unreliable.lacks_wqe(*p, q)) {
@@ -75,11 +75,12 @@ inline void RequestExecution::execute_write(Packet* p, ResponderQueue& q) {
   const u32 bytes = p->parsed.payload_bytes;
   if (request::takes_receive_wqe(*p->parsed.opcode)) {
     q.next_wqe = p->effect.receive_wqe + 1;
-    q.posted = later_index(q.posted, q.next_wqe);  // its doorbell may still be on the way
+    q.posted = later_index(q.posted, q.next_wqe);  // its doorbell may still be in flight
   }
   if (!bytes) return finish(p, false);
   const Region* region = parts_.protection.find(p->effect.rkey);
-  // The whole message was checked with its first packet; the key may be gone since (G22.5).
+  // The whole message was checked with its first packet; its key may have been invalidated since
+  // (G22.5).
   if (check_access(region, p->effect.rkey, accessor_of(contexts_.qps[p->qpn]), p->effect.va, bytes,
                    kRemoteWrite) != AccessFault::None)
     return refuse(p, kKeyGone);
@@ -96,7 +97,7 @@ bool RequestExecution::execute_send(Packet* p, ResponderQueue& q) {
   if (begins_message(p->parsed.opcode->position)) {
     const u8* wqe = parts_.receive_wqes.wqe(p->qpn, q, index);
     if (!wqe) return false;
-    if (q.current->unreadable) [[unlikely]] {  // it is not taken: all are flushed
+    if (q.current->unreadable) [[unlikely]] {  // the WQE is not taken: all are flushed
       q.wqe_open = false;
       q.next_wqe = index + p->effect.takes_shared;
       refuse(p, kUnreadableReceiveWqe);
@@ -111,7 +112,7 @@ bool RequestExecution::execute_send(Packet* p, ResponderQueue& q) {
   return true;
 }
 
-// False: it is broken.
+// False: the WQE is invalid.
 inline bool RequestExecution::open_wqe(Packet* p, ResponderQueue& q, const u8* wqe) {
   const u32 index = p->effect.receive_wqe;
   const auto header = decode<ReceiveWqe>(wqe);
@@ -136,8 +137,8 @@ inline void RequestExecution::place_send(Packet* p, ResponderQueue& q) {
 }
 
 namespace {
-// What is accessed first: of a FLUSH, whose read comes after all that was written before, the last
-// byte of its range, or the first of its region.
+// Returns the first byte to access. A FLUSH reads after all earlier writes: the last byte of its
+// range, or the first byte of its region.
 RemoteBytes first_access(const ParsedPacket& packet, const Region* region) {
   RemoteBytes named = remote_bytes(packet);
   if (!packet.has(Ext::Feth)) return named;
@@ -153,12 +154,12 @@ void RequestExecution::execute_read(Packet* p, ResponderQueue& q) {
   const Region* region = parts_.protection.find(p->effect.rkey);
   const QpConfig& qp = contexts_.qps[p->qpn];
   const bool good = key_allows(region, p->effect, accessor_of(qp), p->parsed);
-  // The key is gone since the request was judged; of a duplicate ATOMIC it does not matter
+  // The key was invalidated after the request was judged; for a duplicate ATOMIC it does not matter
   // (ATOM-27).
   const bool reads = p->parsed.opcode->traits().answer == Answer::Read;
   if (repeats ? reads && refuses_repeated_read(qp, good) : !good) {
     refuse(p, kKeyGone);
-    q.last->fault.refused = !repeats;  // a duplicate leaves ePSN and MSN (G3.5)
+    q.last->fault.refused = !repeats;  // a duplicate leaves ePSN and MSN unchanged (G3.5)
     return;
   }
   Outcome& outcome = parts_.outcomes.retire(*p);
@@ -184,12 +185,12 @@ Fault RequestExecution::fault_of(const Packet& p, bool raise, EventType event) {
           .raise = raise,
           .event = event,
           .wqe_index = names_receive_wqe(p.verdict.cause) ? u16(p.effect.receive_wqe) : u16{0},
-          .refused = !is_datagram,  // whose PSN has no meaning
+          .refused = !is_datagram,  // a datagram's PSN has no meaning
           .psn = p.psn,
           .msn = p.effect.msn};
 }
 
-// Without answers it is the message that ends.
+// In a service without answers only the message ends.
 bool RequestExecution::ends_silently(Packet* p, ResponderQueue& q, RequestCause cause) {
   if (!is_silent(p->verdict.action)) return false;
   const bool takes = request::takes_receive_wqe(*p->parsed.opcode);
@@ -203,8 +204,8 @@ bool RequestExecution::ends_silently(Packet* p, ResponderQueue& q, RequestCause 
   return true;
 }
 
-// An error found while a request is executed: class A or C, the queue pair fails; or, without
-// answers, the message ends.
+// Handles an error found while a request is executed: class A or C, the queue pair fails; in a
+// service without answers the message ends.
 void RequestExecution::refuse(Packet* p, const RequestVerdict& verdict) {
   ResponderQueue& q = queues_[p->qpn];
   const bool counted =
@@ -232,13 +233,13 @@ void RequestExecution::refuse(Packet* p, const RequestVerdict& verdict) {
   PacketPool::give_back(p);
 }
 
-// All writes of an executed request are asked for (`has_payload`), or it has none.
+// All writes of an executed request are requested (`has_payload`), or it has none.
 void RequestExecution::finish(Packet* p, bool has_payload) {
   if (p->parsed.bth.ack_req || p->effect.completes_message) answer_or_complete(*p, has_payload);
   if (!has_payload) PacketPool::give_back(p);
 }
 
-// Of an executed request, the last of its message or one that asks for an answer.
+// Answers or completes an executed request: the last of its message or one with AckReq.
 void RequestExecution::answer_or_complete(const Packet& p, bool has_payload) {
   const OpcodeRow& row = *p.parsed.opcode;
   const bool last = p.effect.completes_message, completes = last && makes_receive_cqe(row);

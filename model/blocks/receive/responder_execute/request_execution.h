@@ -8,11 +8,10 @@
 #include "model/proto/transport/work_rules.h"
 
 namespace hca::blocks {
-// Carries out one request: its payload finds its places, its receive WQE is taken, and what is left
-// of it becomes an outcome.
+// Carries out one request: places its payload, takes its receive WQE, and creates its outcome.
 class RequestExecution : ResponderPart {
  public:
-  // The parts that it uses.
+  // The parts that this class uses.
   struct Parts {
     Protection& protection;
     ExecuteStage& stage;
@@ -27,9 +26,9 @@ class RequestExecution : ResponderPart {
       : ResponderPart(shared), parts_(parts) {}
 
   void carry_out(Packet* p, ResponderQueue& q);
-  // All of its payload is on its way.
+  // All writes of the payload are requested.
   void finish_placed(Packet* p) { finish(p, true); }
-  // G7.4; nor is a request that was judged before a reset executed after it (T13).
+  // G7.4; a request that was judged before a reset is not executed after it either (T13).
   void drop_after_failure(Packet* p, const ResponderQueue& q);
 
  private:

@@ -34,7 +34,7 @@ ResponderExecute::ResponderExecute(const ResponderExecuteConfig& config,
   ordered_in.mark(pending_, 1);
 }
 
-// What is under way for the ports.
+// Serves the ports' work in progress.
 inline void ResponderExecute::serve_ports() {
   if (packets_in.count() > 1) [[unlikely]]
     return serve_several();
@@ -69,7 +69,7 @@ inline void ResponderExecute::serve_ports() {
     flush_.flush();
 }
 
-// Doorbells, receive WQEs, and that data are ordered: what is not there for most requests.
+// Takes doorbells, batches of receive WQEs, and notices of ordered data; most requests bring none.
 void ResponderExecute::take_news() {
   if (ReceiveBellLink& link = bells_in.next(); link.can_pop()) {
     ring(link.pop());
@@ -91,7 +91,7 @@ void ResponderExecute::take_news() {
   pending_ = !bells_in.empty() || !batches_in.empty() || !ordered_in.empty();
 }
 
-// WQEs were posted: in a queue pair that works, the first batch is read ahead; in Error they are
+// WQEs were posted. In a working queue pair the first batch is read ahead; in Error they are
 // flushed.
 void ResponderExecute::ring(const ReceiveBell& bell) {
   ResponderQueue& q = queues_[bell.qpn];
@@ -115,7 +115,7 @@ void ResponderExecute::serve_several() {
   for (unsigned i = 0; i < count; ++i) credits_.tell(i);
 }
 
-// The next request: those whose receive WQE has come go first.
+// Takes the next request: those whose receive WQE has arrived go first.
 inline void ResponderExecute::take() {
   if (now() < next_packet_) return wake_at(next_packet_);
   if (!outputs.payload_out->can_push()) return;
@@ -142,7 +142,7 @@ inline void ResponderExecute::take() {
     wake_at(next_packet_);
 }
 
-// Carries out the first request of a queue pair whose WQEs have come; false: nothing was done.
+// Carries out the first request of a queue pair whose WQEs have arrived. False: nothing was done.
 bool ResponderExecute::unpark() {
   const u32 qpn = parked_.first_due();
   ResponderQueue& q = queues_[qpn];
@@ -160,7 +160,7 @@ bool ResponderExecute::unpark() {
   return true;
 }
 
-// For what came before it, or its receive WQE, which is asked for.
+// True: the request waits for earlier requests, or for its receive WQE, which is requested here.
 bool ResponderExecute::has_to_wait(Packet* p, u32 qpn, ResponderQueue& q) {
   const bool counts = unreliable_.counts_itself(*p);
   if (counts) unreliable_.begin_message(*p, q);
@@ -184,7 +184,7 @@ void ResponderExecute::enter_error(u32 qpn) {
   if (q.flushing) return;
   q.failed = q.flushing = true;
   parked_.note_due(qpn, q);
-  if (q.reading) q.reading->effect.packets = q.reading->asked;  // no response begins any more
+  if (q.reading) q.reading->effect.packets = q.reading->asked;  // no further response begins
   outcomes_.list(qpn, q);
   flush_.begin(qpn, q);
   wake_at(now() + 1);
@@ -195,7 +195,7 @@ void ResponderExecute::clear(u32 qpn) {
   if (!found) return;
   ResponderQueue& q = *found;
   if (const Packet* const p = payload_.packet(); p && p->qpn == qpn)
-    payload_.end();  // its buffer stays with the writes under way
+    payload_.end();  // the writes in flight keep its buffer
   ReceiveWqes::drop(q);
   while (q.parked_head) execution_.drop_after_failure(parked_.take_first(q), q);
   outcomes_.forget(q);

@@ -7,27 +7,27 @@
 
 namespace hca::blocks {
 // Executes judged requests in their order: payload to host memory, receive WQEs, READs and ATOMICs,
-// then answer and completion when the last byte is ordered before them. A SEND that has no receive
-// WQE at hand waits for it, and with it its queue pair, no other. The READs of several queue pairs
-// share the way packet by packet. ATOMICs are indivisible: the device reads and writes under a
-// lock, of which addresses that agree in `atomic_lock_bits` low bits have one, or the host executes
-// them. Ports take turns wherever they meet, and what waits for one port holds up no other; nor
-// does, with `lane_responses`, a READ whose lane has no response buffer.
+// then answer and completion when the last byte is ordered before them. A SEND without a receive
+// WQE at hand waits for it and holds up its queue pair, but no other. READs of several queue pairs
+// are interleaved packet by packet. ATOMICs are indivisible: the device reads and writes under a
+// lock, which all addresses with the same `atomic_lock_bits` low bits share, or the host executes
+// them. Ports take turns wherever they meet, and an item that waits for one port holds up no other
+// port; with `lane_responses`, neither does a READ whose lane has no response buffer.
 //
-// Contract: a request seen in cycle n asks for its first DMA write in n + look-up + latency and for
-// one more piece a cycle; one request each `interval` cycles. Its answer leaves one cycle after the
-// last write is ordered. With engines, each takes a request of its queue pairs every
-// `engine_interval` cycles at most; others wait in front of theirs, and the first for which there
-// is no place holds up all behind it. A READ that is the first of its queue pair in cycle n asks
-// for its first response packet in n + 1 and for one more a cycle.
+// Contract: a request seen in cycle n requests its first DMA write in n + look-up + latency and one
+// more piece a cycle; one request each `interval` cycles. Its answer leaves one cycle after the
+// last write is ordered. With engines, each engine takes a request of its queue pairs every
+// `engine_interval` cycles at most; others wait before their engine, and the first request without
+// a place there holds up all after it. A READ that becomes the first of its queue pair in cycle n
+// requests its first response packet in n + 1 and one more a cycle.
 //
-// Its parts are one block of the engine; this class takes requests and gives each part its turn.
-// Requests as they come (JudgedRequests) or were parked (ParkedRequests) are carried out
+// All parts form one block of the engine; this class takes requests and calls each part in its
+// turn. Requests as they come (JudgedRequests) or were parked (ParkedRequests) are carried out
 // (RequestExecution) with receive WQEs (ReceiveWqes), writes of payload (PayloadWrites) and the
 // rules of messages without answers (UnreliableMessages). Each leaves an outcome (Outcomes).
 // Outcomes leave in their order (AnswerOrder); READs and ATOMICs begin among them (ReadResponses,
-// AtomicUnits) and make response packets (ResponsePackets). CreditUpdates and ReceiveFlush do what
-// is left.
+// AtomicUnits) and make response packets (ResponsePackets). CreditUpdates and ReceiveFlush do the
+// remaining work.
 class ResponderExecute : public engine::Block {
  public:
   ResponderExecute(const ResponderExecuteConfig& config, const PerPort<TxRelease>& timing,
@@ -37,7 +37,7 @@ class ResponderExecute : public engine::Block {
   PortLinks<PacketLink> packets_in{16};
   PortLinks<ReceiveBellLink> bells_in{8};
   ReceiveBatchLink batches_in{64};
-  ReceiveBatchLink* batches_out = &batches_in;  // written by dma: this, or what leads there
+  ReceiveBatchLink* batches_out = &batches_in;  // written by dma: this link, or the one before it
   OrderedLink ordered_in{64};                   // written by dma
   ResponderPorts ports;
   ResponderOutputs outputs;
@@ -51,7 +51,7 @@ class ResponderExecute : public engine::Block {
   DmaCallbacks read_client() { return reads_.client(); }
   DmaCallbacks atomic_client() { return atomics_.client(); }
   void connect_atomics(engine::Waker writer) { atomics_.connect(writer); }
-  // By `command`, between cycles.
+  // Called by `command`, between cycles.
   void enter_error(u32 qpn);
   void clear(u32 qpn);
   void invalidated(u32 qpn, u32 life) { answers_.invalidated(qpn, life); }
@@ -73,10 +73,10 @@ class ResponderExecute : public engine::Block {
   ByQp<ResponderQueue> queues_;  // in place: a scatter list may be in use
   const ResponderPart shared_;
 
-  // Side by side what each request needs.
+  // The members that each request needs, side by side.
   alignas(64) Cycle next_packet_ = 0;
-  u32 pending_ = 0;  // not 0: there may be something in bells_in, batches_in or ordered_in
-  unsigned settle_turn_ = 0, read_turn_ = 0;  // the port that is asked first
+  u32 pending_ = 0;  // not 0: bells_in, batches_in or ordered_in may have items
+  unsigned settle_turn_ = 0, read_turn_ = 0;  // the port that is served first
   ExecuteStage stage_;
   JudgedRequests requests_;
   ParkedRequests parked_;

@@ -6,7 +6,7 @@
 #include "model/blocks/port/lane_arbiter.h"
 
 namespace hca::blocks {
-// Who executes ATOMICs.
+// Where ATOMICs are executed.
 enum class AtomicBy : u8 { Device, Host };
 inline constexpr std::array<std::string_view, 2> kAtomicByNames{"device", "host"};
 
@@ -15,8 +15,8 @@ struct ResponderExecuteConfig {
   u32 parking = 64;        // packets that wait for receive WQEs
   u32 batch = 8;           // receive WQEs read at once
   u32 outcomes = 256;      // requests executed whose answer has not left
-  u32 responses = 32;      // of each port: response packets between memory and wire
-  u32 lane_responses = 0;  // the same of each lane; 0: all share `responses`
+  u32 responses = 32;      // per port: response packets between memory and wire
+  u32 lane_responses = 0;  // the same per lane; 0: all lanes share `responses`
   Cycle read_interval = 1, fetch_add = 0;
   u32 engines = 1;
   Cycle engine_interval = 1;

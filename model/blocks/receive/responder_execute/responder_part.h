@@ -11,7 +11,7 @@
 #include "model/engine/probe.h"
 
 namespace hca::blocks {
-// The links that lead out of responder_execute.
+// The output links of responder_execute.
 struct ResponderOutputs {
   DmaLink *payload_out = nullptr, *receive_wqes_out = nullptr, *reads_out = nullptr;
   DmaLink* atomics_out = nullptr;
@@ -19,7 +19,7 @@ struct ResponderOutputs {
   FaultLink* faults_out = nullptr;
 };
 
-// What each port has for itself.
+// The members that each port has of its own.
 struct ResponderPort {
   explicit ResponderPort(const ResponderExecuteConfig& config)
       : by_lane(config.lane_responses), responses(config.responses) {
@@ -27,10 +27,10 @@ struct ResponderPort {
       of_lanes.emplace_back(config.lane_responses);
   }
   ReplyLink* replies_out = nullptr;
-  const bool by_lane;                   // not `responses` counts, but of_lanes
+  const bool by_lane;                   // of_lanes counts instead of `responses`
   PacketLink responses_in;              // written by dma: a response packet has its data
-  engine::Budget responses;             // given back by the port
-  std::deque<engine::Budget> of_lanes;  // instead, by virtual lane or priority
+  engine::Budget responses;             // returned by the port
+  std::deque<engine::Budget> of_lanes;  // used instead, by virtual lane or priority
 };
 
 class ResponderPorts {
@@ -40,7 +40,7 @@ class ResponderPorts {
         is_one_(contexts.ports.size() == 1),
         each_{ResponderPort(config), ResponderPort(config)} {}
   ResponderPort& operator[](unsigned port) { return each_[port]; }
-  // Of a queue pair.
+  // The port of a queue pair.
   unsigned number_of(u32 qpn) const { return is_one_ ? 0 : port_of(contexts_.qps[qpn]); }
   ResponderPort& of(u32 qpn) { return each_[number_of(qpn)]; }
 
@@ -50,8 +50,9 @@ class ResponderPorts {
   PerPort<ResponderPort> each_;
 };
 
-// What each part of responder_execute has of it: its clock, its tables, its links. The parts are one
-// block of the engine: they act inside of its tick(), or of a call by `command` between two cycles.
+// The clock, tables and links of responder_execute, as each part sees them. The parts form one
+// block of the engine: they act inside its tick(), or inside a call by `command` between two
+// cycles.
 class ResponderPart {
  public:
   ResponderPart(const engine::Waker& block, const ResponderExecuteConfig& config,
@@ -84,12 +85,12 @@ class ResponderPart {
   const engine::Probe& probe_;
 };
 
-// The first that waits, for what, and since when: an ATOMIC, a request.
+// The cause for which the first ATOMIC or request waits, and since when.
 class HeldFirst {
  public:
   using What = u64 ResponderExecuteCounters::*;
   What what() const { return what_; }
-  // It waits for something else than before, or for nothing any more.
+  // The cause of the wait has changed or ended.
   void change(What what, Cycle now, ResponderExecuteCounters& counters) {
     if (what_ == what) return;
     if (what_) counters.*what_ += now - since_;

@@ -11,22 +11,22 @@ struct Scatter {
   u32 count = 0, index = 0, offset = 0;
 };
 
-// What responder_execute keeps of a queue pair.
+// The state that responder_execute keeps per queue pair.
 struct alignas(64) ResponderQueue {
   ReceiveBatch *current = nullptr, *following = nullptr;
   Packet *parked_head = nullptr, *parked_tail = nullptr;
-  Cycle wqe_since = kNever;  // the first of them waits for its receive WQE
+  Cycle wqe_since = kNever;  // since then its first parked request waits for a receive WQE
   bool fetching = false, unparking = false, failed = false, flushing = false;
   bool wqe_open = false;
   bool listed = false;  // its first outcome may be due
-  bool tells = false;   // its peer may not know of its credits
+  bool tells = false;   // its peer may not have received its credits
   bool congested = false;
   u32 life = 0;
-  u32 taken = 0;                 // WQEs of an SRQ, of requests that came here
-  u32 atomics = 0;               // new ones that are not done
-  u32 invalidates = 0;           // SENDs with Invalidate whose key is not taken away
+  u32 taken = 0;                 // SRQ WQEs taken by requests that came here
+  u32 atomics = 0;               // new ATOMICs that are not done
+  u32 invalidates = 0;           // SENDs with Invalidate whose key is not yet invalidated
   u32 posted = 0, next_wqe = 0;  // next_wqe: the next that a message will take
-  u32 open_wqe = 0;              // if wqe_open: of the message in progress
+  u32 open_wqe = 0;              // if wqe_open: WQE of the message in progress
   bool abandoned = false;        // UC: until a packet begins a message
   Scatter scatter;
   u32 placed = 0;  // bytes of the SEND in progress

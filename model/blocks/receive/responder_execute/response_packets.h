@@ -9,21 +9,21 @@ class ResponsePackets : ResponderPart {
  public:
   ResponsePackets(const ResponderPart& shared, const std::array<u32, 16>& lane_of_sl)
       : ResponderPart(shared), lane_of_sl_(lane_of_sl) {}
-  // Where the response packets of a queue pair have their room.
+  // The buffers from which a queue pair's response packets are taken.
   engine::Budget& buffers_of(ResponderPort& port, u32 qpn) {
     if (!port.by_lane) [[likely]]
       return port.responses;
     return port.of_lanes[lane_of_sl_[contexts_.qps[qpn].service_level]];
   }
-  // Room for a response packet, and for it among the answers.
+  // True: there is a buffer for a response packet, and room among the answers.
   bool may_reply(u32 qpn) {
     ResponderPort& port = ports_.of(qpn);
     return buffers_of(port, qpn).available() && port.replies_out->can_push();
   }
-  // The headers of a response packet; room for it is taken.
+  // Takes a buffer and writes the headers of a response packet into it.
   Packet* make(const proto::QpConfig& qp, const Outcome& outcome, const proto::OpcodeRow& row,
                u32 psn, u32 bytes, u64 original);
-  // Its payload is there.
+  // Inserts the ICRC once the payload is there.
   void insert_icrc(Packet& packet) { packet.insert_icrc(network_crcs_); }
 
  private:
