@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Building packets: a path is encoded once, each packet copies it and patches lengths.
+// Builds packets: a path is encoded once; each packet copies it and patches lengths.
 #include "model/proto/wire/ip_checksum.h"
 #include "model/proto/wire/packet.h"
 
 namespace hca::proto {
 namespace {
 
-// Byte places inside the headers that each packet patches, from the tables.
+// Byte offsets of the header fields that are patched in each packet, from the tables.
 inline constexpr unsigned kLrhLength = byte_of<Lrh>("PktLen");
 inline constexpr unsigned kGrhLength = byte_of<Grh>("PayLen");
 inline constexpr unsigned kIpv4Length = byte_of<Ipv4>("TotalLength");
@@ -55,7 +55,7 @@ void append_udp(Path& path, const AddressVector& av) {
   append(path, Udp{av.udp_source_port, kRoceUdpPort, 0, 0});
 }
 
-// `behind` bytes stand from the BTH to the ICRC.
+// `behind`: bytes from the BTH to the ICRC.
 void patch_lengths(const Path& path, u32 behind, u8* frame, u16 ip_id) {
   constexpr u32 most = 0xFFFF - bytes_of<Ipv6>() - bytes_of<Udp>();
   if (behind > most) [[unlikely]]
@@ -96,7 +96,7 @@ void put_ext(Ext e, const ExtHeaders& ext, u8*& at) {
   with_ext(e, [&](auto member) { put(ext.*member, at); });
 }
 
-// The sizes that a path has; each copy is of a constant size.
+// The usual sizes of a path have copies of constant size.
 void copy_head(const Path& path, u8* frame) {
   switch (path.bytes) {
     case 42:
@@ -104,7 +104,7 @@ void copy_head(const Path& path, u8* frame) {
       return;  // Ethernet, IPv4, UDP
     case 46:
       std::memcpy(frame, path.head.data(), 46);
-      return;  // and VLAN
+      return;  // Ethernet, VLAN, IPv4, UDP
     default:
       std::memcpy(frame, path.head.data(), path.bytes);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The registers of ICRC and VCRC bit by bit, forward and back (T2).
+// The registers of ICRC and VCRC, bit by bit, forward and back (T2).
 #pragma once
 #include "model/proto/types.h"
 
@@ -9,7 +9,7 @@ struct CrcRegister {
   u32 polynomial;  // reflected
 
   constexpr u32 ones() const { return u32(~u64{0} >> (64 - bits)); }
-  // The register after that many bits of 0, and as it was before them.
+  // The register after this many bits of 0, and before them.
   constexpr u32 forward(u32 reg, unsigned steps) const {
     for (; steps; --steps) reg = reg >> 1 ^ (reg & 1 ? polynomial : 0);
     return reg;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a received datagram has beside its payload (G15.3, G15.4).
+// The data of a received datagram beside its payload (G15.3, G15.4).
 #pragma once
 #include <algorithm>
 #include <cstring>
@@ -10,14 +10,14 @@
 #include "model/proto/wire/link_headers.h"
 
 namespace hca::proto {
-// In front of each payload in a receive buffer: a GRH or IPv6 header, or an IPv4 header behind 20
-// bytes without a meaning; without any, all 40 have none.
+// These bytes precede each payload in a receive buffer: a GRH or IPv6 header, or 20 meaningless
+// bytes and an IPv4 header. Without a network header all 40 are meaningless.
 inline constexpr u32 kDatagramHeaderBytes = bytes_of<Grh>();
 
 constexpr bool has_network_header(Framing framing) { return framing != Framing::IbLocal; }
 
-// Puts them in front of the payload: what is delivered. The headers between are not needed any
-// more; a frame has room behind it for those 40 bytes.
+// Puts the network header before the payload, as it is delivered. This overwrites the headers
+// between, which are not needed any more; a frame has room for the 40 bytes after its end.
 inline void prepend_header(u8* frame, ParsedPacket& packet, RequestEffect& e) {
   if (is_native(packet.framing)) {
     const auto lrh = decode<Lrh>(frame);
@@ -38,7 +38,7 @@ inline void prepend_header(u8* frame, ParsedPacket& packet, RequestEffect& e) {
   e.has_header = true;
 }
 
-// What the CQE tells of it beside its length.
+// Fills in the fields of a datagram's CQE, except its length.
 inline void tell_datagram(Cqe& cqe, const ParsedPacket& packet, const RequestEffect& e,
                           const QpConfig& qp, const PortAttributes& port) {
   cqe.src_qp = packet.deth.src_qp;
@@ -50,7 +50,8 @@ inline void tell_datagram(Cqe& cqe, const ParsedPacket& packet, const RequestEff
     cqe.pkey_index = find_pkey(port.pkeys, packet.bth.pkey).value_or(qp.pkey_index);
 }
 
-// The counter of a datagram that has no place; nullptr: it has one, or its queue pair fails.
+// Returns the counter of a datagram that was dropped for lack of room; nullptr: it was not dropped,
+// or its queue pair fails.
 inline u64 DropCounters::*counter_without_place(RequestCause cause) {
   if (cause == RequestCause::NoReceiveWqe) return &DropCounters::no_receive_wqe;
   return cause == RequestCause::ReceiveTooShort ? &DropCounters::receive_too_short : nullptr;

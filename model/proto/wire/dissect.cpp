@@ -8,7 +8,7 @@ class Walk {
  public:
   Walk(std::span<const u8> frame, Dissection& out) : frame_(frame), out_(out) {}
 
-  // The next header, or nullptr if the frame ends before it does.
+  // Takes the next header; nullptr if the frame ends inside it.
   const u8* step(const HeaderInfo& header) {
     if (at_ + header.bytes > frame_.size()) return nullptr;
     if (!out_.add(header, at_)) return nullptr;

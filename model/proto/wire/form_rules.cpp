@@ -31,11 +31,11 @@ bool has_udp(const FormView& v) {
   return v.packet.framing == Framing::RoceV2Ip4 || v.packet.framing == Framing::RoceV2Ip6;
 }
 bool native(const FormView& v) { return v.dissection.has_network && is_native(v.packet.framing); }
-// Its opcode has this header, and the frame is not cut before its end.
+// True: the packet's opcode has this header, and the frame contains it whole.
 bool has(const FormView& v, Ext ext) { return v.opcode.has(ext) && v.dissection.holds(ext); }
 bool is_datagram(const FormView& v) { return v.opcode.service == Service::Ud; }
 bool is_congestion(const FormView& v) { return v.opcode.operation == CongestionNotification; }
-// RC, UC, RD and XRC: the services whose addresses are validated.
+// True for RC, UC, RD and XRC: the services whose addresses are validated.
 bool is_connected(const FormView& v) { return !is_datagram(v) && !is_congestion(v); }
 bool ends_message(const FormView& v) {
   return v.opcode.position == Last || v.opcode.position == Only;
@@ -194,7 +194,7 @@ bool is_manufacturers(const Dissection& d) {
          d.packet.bth.opcode >= kFirstManufacturerOpcode;
 }
 
-// Without a network header: what a UDP header says, if there is one.
+// Without a network header: checks the UDP header, if there is one.
 Addressing addressing_in(std::span<const u8> frame, const Dissection& d) {
   if (d.has_network) return addressing_of(frame.data(), d.packet);
   Addressing out{};

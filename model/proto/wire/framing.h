@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The framings in which the one transport travels: which headers stand in front of the BTH, and
-// what of them the ICRC covers (T2).
+// The framings of the transport: the headers before the BTH, and their bytes that the ICRC covers
+// (T2).
 #pragma once
 #include <array>
 #include <string_view>
@@ -20,7 +20,7 @@ inline constexpr u16 kEtherTypeIpv4 = 0x0800;
 inline constexpr u16 kEtherTypeIpv6 = 0x86DD;
 inline constexpr u16 kEtherTypeRoce = 0x8915;
 inline constexpr u16 kRoceUdpPort = 4791;
-// G34.4: a RoCEv2 packet's UDP source port, the sender's choice for each queue pair.
+// G34.4: a RoCEv2 packet's UDP source port; the sender chooses it per queue pair.
 inline constexpr u16 kFirstUdpSourcePort = 0xC000, kLastUdpSourcePort = 0xFFFF;
 inline constexpr std::string_view kUdpSourcePorts = "0xC000 to 0xFFFF";
 constexpr bool is_roce_source_port(u64 port) {
@@ -36,16 +36,15 @@ inline constexpr u8 kIpv4HeaderWords = 5;
 inline constexpr unsigned kIcrcBytes = 4;
 inline constexpr unsigned kVcrcBytes = 2;
 inline constexpr unsigned kFcsBytes = 4;
-// Preamble and start delimiter, FCS, gap: what a frame takes of the link beside its bytes here.
+// Preamble and start delimiter, FCS, gap: link bytes of a frame that the model does not store.
 inline constexpr unsigned kEthernetOverhead = 8 + kFcsBytes + 12;
 inline constexpr unsigned kMinEthernetFrame =
     60;  // without FCS; shorter ones are padded by the port
-// No more than this stands in front of a payload: Ethernet, VLAN, IPv6, UDP, BTH and the longest
-// extensions.
+// The longest headers before a payload: Ethernet, VLAN, IPv6, UDP, BTH and the longest extensions.
 inline constexpr unsigned kMaxHeaderBytes = 128;
 
-// The headers from the first byte that the ICRC covers to the BTH, in order. An LRH in front of a
-// GRH is wholly variant, so its place is taken by the ones that stand for the missing LRH of RoCE.
+// The headers from the first byte that the ICRC covers to the BTH, in order. An LRH before a GRH is
+// wholly variant, so the ones that stand for RoCE's missing LRH take its place.
 template <Framing F>
 struct Covered;
 template <class... H>
@@ -76,7 +75,7 @@ struct FramingRow {
   Framing framing;
   std::string_view name;
   LinkLayer link;
-  u16 covered_header_bytes;  // in front of the BTH
+  u16 covered_header_bytes;  // before the BTH
   u32 icrc_start;            // the CRC before the first covered byte
 };
 inline constexpr std::array<FramingRow, kFramingCount> kFramingRows{{
@@ -91,10 +90,10 @@ inline constexpr std::array<FramingRow, kFramingCount> kFramingRows{{
 constexpr const FramingRow& framing_row(Framing f) { return kFramingRows[unsigned(f)]; }
 constexpr bool is_native(Framing f) { return f == Framing::IbLocal || f == Framing::IbGlobal; }
 
-// What follows the last payload or pad byte.
+// The bytes after the last payload or pad byte.
 constexpr u32 crc_bytes(Framing f) { return kIcrcBytes + (is_native(f) ? kVcrcBytes : 0); }
 
-// Bytes that a frame, without FCS and padding, takes of its link.
+// Bytes of its link that a frame takes; `frame_bytes`: without FCS and padding.
 constexpr u32 bytes_on_link(u32 frame_bytes, LinkLayer link) {
   return link == LinkLayer::InfiniBand
              ? frame_bytes
@@ -105,7 +104,7 @@ constexpr u32 bytes_on_link(u32 frame_bytes, Framing framing) {
                        is_native(framing) ? LinkLayer::InfiniBand : LinkLayer::Ethernet);
 }
 
-// Where things are in one frame.
+// The layout of one frame.
 struct FrameShape {
   Framing framing;
   u16 network_offset;    // the first byte that the ICRC covers: LRH (no GRH), GRH, IPv4 or IPv6

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every transport header, once: the struct says what it means, its table where its bits are
-// (T1).
+// Every transport header, once: the struct has its values, the table its bits (T1).
 #pragma once
 #include "model/proto/wire/layout.h"
 #include "model/proto/wire/link_headers.h"
@@ -233,7 +232,7 @@ enum class Ext : u8 {
   Ieth,
   CnpPayload
 };
-// Those of a packet; only those that its opcode has are meant.
+// The extension headers of a packet; only those that its opcode has are valid.
 struct ExtHeaders {
   Rdeth rdeth;
   Deth deth;
@@ -278,7 +277,7 @@ static_assert(with_rows(
     },
     kExtRows));
 
-// fn(the member of ExtHeaders)
+// Calls fn(the member of ExtHeaders).
 template <class Fn>
 [[gnu::always_inline]] constexpr void with_ext(Ext ext, Fn&& fn) {
   [&]<std::size_t... i>(std::index_sequence<i...>) __attribute__((always_inline)) {

@@ -12,7 +12,7 @@
 namespace hca::proto {
 namespace {
 
-// Of the BTH one byte is variant.
+// The BTH has one variant byte.
 constexpr unsigned kVariantAt = [] {
   unsigned at = 0;
   while (!kIcrcMask<Bth>[at]) ++at;
@@ -21,8 +21,8 @@ constexpr unsigned kVariantAt = [] {
 static_assert(kIcrcMask<Bth>[kVariantAt] == 0xff &&
               std::ranges::count(kIcrcMask<Bth>, u8{0}) == bytes_of<Bth>() - 1);
 
-// The variant byte is covered as it stands. To count as ones, the CRC in front of the BTH is
-// changed by what is the difference at that byte kVariantAt bytes later.
+// The CRC covers the variant byte as it is. To make it count as ones, the CRC before the BTH is
+// changed by the difference that this byte makes kVariantAt bytes later.
 constexpr auto kToOnes = [] {
   std::array<u32, 256> all{};
   for (unsigned byte = 0; byte < 256; ++byte)
@@ -30,7 +30,7 @@ constexpr auto kToOnes = [] {
   return all;
 }();
 
-// Over what is covered in front of the BTH, ones where the frame has something else.
+// The CRC over the covered headers before the BTH, with ones for variant bits.
 template <Framing F>
 u32 network_crc(const u8* covered) {
   constexpr FramingRow row = framing_row(F);
@@ -47,8 +47,8 @@ template <Framing F>
   entry.crc = network_crc<F>(covered);
 }
 
-// The same, looked up. Most headers tell their addresses and sizes in their last 16 bytes; a GRH
-// does not tell the size there.
+// The same, looked up. Most headers have their addresses and sizes in their last 16 bytes; a GRH
+// does not have the size there.
 template <Framing F>
 u32 network_crc(const u8* covered, std::size_t behind, NetworkCrcs& known) {
   constexpr u32 bytes = framing_row(F).covered_header_bytes;
@@ -84,8 +84,8 @@ u32 load_le32(const u8* p) {
   return v;
 }
 
-// The ICRC over what it covers in front of the BTH. `behind`: bytes from there to the ICRC, which
-// tell frames of different sizes apart.
+// The ICRC over the covered headers before the BTH. `behind`: bytes from the BTH to the ICRC, which
+// distinguish frames of different sizes.
 u32 network_part(const u8* frame, const FrameShape& shape, std::size_t) {
   return by_framing(shape.framing,
                     [&]<Framing F>() { return network_crc<F>(frame + shape.network_offset); });
@@ -95,7 +95,7 @@ u32 network_part(const u8* frame, const FrameShape& shape, std::size_t behind, N
     return network_crc<F>(frame + shape.network_offset, behind, known);
   });
 }
-// Known for this frame already.
+// The part is already known for this frame.
 struct NetworkPart {
   u32 crc;
 };
@@ -103,7 +103,7 @@ u32 network_part(const u8*, const FrameShape&, std::size_t, const NetworkPart& p
   return part.crc;
 }
 
-// `known`: of frames before, or nothing; compiled for each.
+// `known`: the known parts of earlier frames, or nothing; compiled for each.
 template <class... Known>
 u32 icrc(const u8* frame, const FrameShape& shape, Known&... known) {
   const u8* const bth = frame + shape.transport_offset;
@@ -132,8 +132,8 @@ bool vcrc_good(std::span<const u8> frame, const FrameShape& shape) {
 }
 
 namespace {
-// Behind parse(). icrc(), vcrc(): whether it is good; asked in this order, of what they cover
-// alone.
+// Checks the CRCs after parse(). icrc() and vcrc() return whether each is good; they are called in
+// this order, and vcrc() only for native framings.
 template <class Icrc, class Vcrc>
 PacketVerdict check(PacketVerdict parsed, ParsedPacket& out, const Icrc& icrc, const Vcrc& vcrc) {
   if (parsed == PacketVerdict::ReservedOpcode) {
@@ -171,7 +171,7 @@ void keep(std::span<const u8> frame, LinkLayer link, const ParsedPacket& packet,
           KnownNetwork& known) {
   const bool has_udp = packet.framing == Framing::RoceV2Ip4 || packet.framing == Framing::RoceV2Ip6;
   const bool has_checksum = has_udp && load_be<2>(&frame[packet.transport_offset - 2]);
-  if (has_checksum) return;  // which covers the payload
+  if (has_checksum) return;  // the checksum covers the payload
   known = {.frame_bytes = u32(frame.size()),
            .link = link,
            .framing = packet.framing,

@@ -7,7 +7,7 @@
 #include "model/proto/wire/link_headers.h"
 
 namespace hca::proto {
-// A sum of words with its carries added to its end.
+// Folds the carries of a sum of words into its low 16 bits.
 constexpr u16 folded(u32 sum) {
   sum = (sum & 0xFFFF) + (sum >> 16);
   return u16((sum & 0xFFFF) + (sum >> 16));
@@ -18,7 +18,7 @@ constexpr u16 folded(u64 sum) {
   return folded(u32(sum));
 }
 
-// Of big-endian words; an odd last byte counts as if a zero followed.
+// The sum of big-endian words; an odd last byte counts as if a zero followed.
 constexpr u64 sum_of_words(const u8* p, std::size_t size) {
   u64 sum = 0;
   for (; size >= 2; size -= 2, p += 2) sum += load_be<2>(p);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Extension headers of IPv6 in captures. The device itself neither sends nor takes them.
+// Extension headers of IPv6 in captures. The device itself neither sends nor accepts them.
 #pragma once
 #include "model/proto/wire/link_headers.h"
 
 namespace hca::proto {
 
-// RFC 8200: extension headers between IPv6 and what it carries. Of those with options `length`
-// counts 8 bytes, without the first 8.
+// RFC 8200: extension headers between IPv6 and its payload. In headers with options, `length`
+// counts units of 8 bytes, without the first 8.
 struct Ipv6Options {
   u8 next_header, length;
 };

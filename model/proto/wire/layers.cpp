@@ -12,10 +12,10 @@ using Bytes = std::span<const u8>;
 struct NumberRow {
   u16 number;
   Layer layer;
-  std::string_view kind;  // of Other
+  std::string_view kind;  // text for Layer::Other
 };
 
-constexpr u16 kFirstEtherType = 0x600;  // below it: a length
+constexpr u16 kFirstEtherType = 0x600;  // smaller values are lengths
 constexpr u16 kErspan2Protocol = 0x88BE, kErspan3Protocol = 0x22EB;
 
 constexpr std::array kEtherTypes{
@@ -112,7 +112,7 @@ NextLayer after_lrh(Bytes rest) {
   }
 }
 
-// The family's number of IPv6 is each system's own.
+// The address family of IPv6 differs between systems.
 NextLayer after_loopback(Bytes rest) {
   constexpr u32 bytes = bytes_of<Loopback>();
   u32 family = decode<Loopback>(rest.data()).family;
@@ -145,7 +145,7 @@ NextLayer after_options(Bytes rest) {
   const H header = decode<H>(rest.data());
   return by_ip_protocol(header.next_header, 8u * (header.length + 1u));
 }
-// The first one holds the headers of what was cut to pieces.
+// Only the first fragment contains the headers of the original packet.
 NextLayer after_fragment(Bytes rest) {
   const Ipv6Fragment fragment = decode<Ipv6Fragment>(rest.data());
   constexpr u32 bytes = bytes_of<Ipv6Fragment>();
@@ -160,7 +160,7 @@ NextLayer after_llc(Bytes rest) {
     return {Layer::Other, bytes_of<Llc>(), "LLC"};
   return {Layer::Snap, bytes_of<Llc>()};
 }
-// Of other organizations the number is their own.
+// Numbers of other organizations are private to them.
 NextLayer after_snap(Bytes rest) {
   constexpr u32 kBridgeTunnel = 0xF8;
   const Snap snap = decode<Snap>(rest.data());
@@ -176,7 +176,7 @@ NextLayer after_pppoe(Bytes rest) {
   return by_number(kPppProtocols, protocol, at + (is_short ? 1 : 2),
                    "PPP protocol " + hex_text(protocol, 4));
 }
-// A GRH is IBA's or RoCE's own: another NxtHdr is a fault of it.
+// A GRH occurs only in IBA and RoCE: another NxtHdr is an error.
 NextLayer after_grh(Bytes) { return {Layer::Bth, bytes_of<Grh>()}; }
 
 NextLayer after_udp(Bytes rest) {
@@ -195,8 +195,8 @@ bool is_ethernet(Bytes rest) {
   return next.layer == Layer::Other ? !next.kind.starts_with("EtherType")
                                     : next.layer != Layer::Llc;
 }
-// MPLS does not say what it carries: IP by its first digit, else Ethernet, with a control word
-// where only that makes its type a known one.
+// MPLS does not name its payload: IP by its first digit, else Ethernet; after a control word only
+// if that makes its EtherType a known one.
 NextLayer after_labels(Bytes rest) {
   if (const NextLayer ip = by_ip_version(rest); ip.layer != Layer::Other && !is_ethernet(rest))
     return ip;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What follows what in a captured frame, one row for each header: link layers of recorders, tags,
-// tunnels, and the headers of a RoCE or InfiniBand packet up to its BTH.
+// The successor of each header in a captured frame, one row per header: link layers of recorders,
+// tags, tunnels, and the headers of a RoCE or InfiniBand packet up to its BTH.
 #pragma once
 #include <span>
 #include <string>
@@ -9,14 +9,14 @@
 
 namespace hca::proto {
 
-// What begins at some place of a frame.
+// The kinds of headers that can begin at some place of a frame.
 enum class Layer : u8 {
   Ethernet,
   Lrh,
   Sll,
   Sll2,
   Loopback,
-  Ip,  // version 4 or 6, as its first digit says
+  Ip,  // version 4 or 6, by its first digit
   Ipv4,
   Ipv6,
   Grh,
@@ -24,7 +24,7 @@ enum class Layer : u8 {
   Bth,
   Vlan,
   Mpls,
-  Pseudowire,   // below the last label
+  Pseudowire,   // after the last label
   ControlWord,  // of a pseudowire
   Gre,
   Vxlan,
@@ -38,24 +38,24 @@ enum class Layer : u8 {
   Routing,
   DestinationOptions,
   Fragment,
-  Other,  // nothing that is looked into
+  Other,  // not examined further
 };
 
-// What a header says of what follows it.
+// The layer after a header, as that header announces it.
 struct NextLayer {
   Layer layer;
-  u32 bytes;  // of this header, with its options
-  // Other: what it is, in words that count alike frames together.
+  u32 bytes;  // size of this header, with its options
+  // Other: a text for it; frames of one kind have the same text.
   std::string kind = {};
 };
 
 struct LayerRow {
   Layer layer;
   const HeaderInfo* header;  // nullptr: no bytes of its own
-  // `rest`: from the header's first byte to the end of the frame; it holds the header.
+  // `rest`: from the header's first byte to the end of the frame; it contains the header.
   NextLayer (*next)(std::span<const u8> rest);
 };
-// Of all but Bth and Other.
+// Valid for all layers but Bth and Other.
 const LayerRow& layer_row(Layer layer);
 
 }  // namespace hca::proto

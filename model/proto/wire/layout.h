@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table engine: a header is a struct of meaning plus one table of fields in the specification's
-// order, widths only. Encode, decode, the ICRC mask, printing, documents and tests all walk that
-// one table.
+// The table engine: a header is a struct of values plus one table of fields in the specification's
+// order, widths only. Encode, decode, the ICRC mask, printing, documents and tests all use that one
+// table.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -14,10 +14,10 @@
 
 namespace hca::proto {
 
-enum class Icrc : u8 { Covered, Variant };  // Variant: replaced by ones when the ICRC is computed
-enum class Show : u8 { Hex, Dec, Both, Mac, Ipv4, Gid };  // how a person wants to read a value
+enum class Icrc : u8 { Covered, Variant };                // Variant: ones when the ICRC is computed
+enum class Show : u8 { Hex, Dec, Both, Mac, Ipv4, Gid };  // display format of a value
 
-// A field with a meaning: the member that holds it, its name on paper, its width in bits.
+// A field with a meaning: its member, its name in the specification, its width in bits.
 template <class H, class T>
 struct Field {
   using Header = H;
@@ -27,7 +27,7 @@ struct Field {
   unsigned bits;
   Show show;
   Icrc icrc;
-  std::string_view meaning;  // for documents; empty where the name says it
+  std::string_view meaning;  // for documents; empty if the name suffices
 };
 template <class H, class T>
 constexpr Field<H, T> field(T H::*at, std::string_view name, unsigned bits, Show show = Show::Hex,
@@ -44,7 +44,8 @@ constexpr Field<H, T> field(T H::*at, std::string_view name, unsigned bits, Icrc
   return field(at, name, bits, Show::Hex, icrc);
 }
 
-// Bits without a meaning: sent as zero, ignored on receipt; `statement` says so for this header.
+// Bits without a meaning: sent as zero, ignored on receipt; `statement` requires this for the
+// header.
 struct Reserved {
   std::string_view name;
   unsigned bits;
@@ -60,24 +61,23 @@ constexpr Reserved unused(unsigned bits) { return reserved("reserved", bits, "")
 template <class F>
 inline constexpr bool kIsReserved = std::is_same_v<std::remove_cvref_t<F>, Reserved>;
 
-// One specialisation per header, the only place where its bits are written down: `name` and
-// `fields`.
+// One specialisation per header, the only place that defines its bits: `name` and `fields`.
 template <class H>
 struct Layout;
 
-// A byte string of 16 that is compared and copied, never calculated with: an IPv6 address or GID.
+// A string of 16 bytes that is only compared and copied: an IPv6 address or GID.
 struct Gid {
   std::array<u8, 16> bytes{};
   friend constexpr bool operator==(const Gid&, const Gid&) = default;
 };
 
-// A table of equal entries, in a device structure: GIDs, or numbers of whole bytes.
+// An array of equal entries in a device structure: GIDs, or numbers of whole bytes.
 template <class T>
 inline constexpr std::size_t kEntries = 0;
 template <class T, std::size_t N>
 inline constexpr std::size_t kEntries<std::array<T, N>> = N;
 
-// ---- what the tables say of themselves ----
+// ---- properties derived from the tables ----
 template <class H>
 inline constexpr std::size_t kFieldCount =
     kRowCount<std::remove_cvref_t<decltype(Layout<H>::fields)>>;
@@ -92,7 +92,7 @@ constexpr unsigned bytes_of() {
   return bits_of<H>() / 8;
 }
 
-// One field as data, for those who print it.
+// One field as data, for printing.
 struct FieldInfo {
   std::string_view name;
   unsigned bit_at;
@@ -124,11 +124,11 @@ constexpr auto make_field_table() {
 }
 template <class H>
 inline constexpr auto kFieldTable = make_field_table<H>();
-// First bit of field I, counted from the most significant bit of the header's first byte.
+// The first bit of field I, counted from the most significant bit of the header's first byte.
 template <class H, std::size_t I>
 inline constexpr unsigned kBitAt = kFieldTable<H>[I].bit_at;
 
-// The byte in which a field begins.
+// The offset of the byte in which a field begins.
 template <class H>
 constexpr unsigned byte_of(std::string_view name) {
   for (const FieldInfo& f : kFieldTable<H>)
@@ -136,7 +136,7 @@ constexpr unsigned byte_of(std::string_view name) {
   throw "no such field";
 }
 
-// Ones where the header's bits are variant.
+// The mask of a header's variant bits.
 template <class H>
 constexpr auto make_icrc_mask() {
   std::array<u8, bytes_of<H>()> mask{};
@@ -149,8 +149,8 @@ template <class H>
 inline constexpr auto kIcrcMask = make_icrc_mask<H>();
 
 // ---- decode ----
-// A load of 1, 2, 4 or 8 bytes inside a header of `total` bytes that covers a field, if there is
-// one.
+// A load of 1, 2, 4 or 8 bytes inside a header of `total` bytes that covers a field; none if there
+// is no such load.
 struct Window {
   unsigned byte;
   unsigned bytes;
@@ -189,7 +189,7 @@ constexpr T load_field(const u8* in) {
   }
 }
 
-// Into a header that is in place: what decode() does without a copy.
+// Decodes into an existing header, which saves the copy of decode().
 template <class H>
 constexpr void decode_to(const u8* in, H& h) {
   auto take = [&]<std::size_t I>() {
@@ -231,7 +231,7 @@ template <class T>
 constexpr u8 byte_of_entry(T value, unsigned byte) {
   return u8(value >> 8 * (sizeof(T) - 1 - byte));
 }
-// Bytes `from` to `from + count` of a table; those in front of it or behind it are 0.
+// Bytes `from` to `from + count` of a table; bytes before or after the table are 0.
 template <class T, std::size_t N>
 constexpr u64 bytes_of_entries(const std::array<T, N>& entries, int from, unsigned count) {
   u64 value = 0;
@@ -242,7 +242,7 @@ constexpr u64 bytes_of_entries(const std::array<T, N>& entries, int from, unsign
   return value;
 }
 
-// What field I adds to the `Bytes` bytes that start at `Byte`.
+// The contribution of field I to the `Bytes` bytes that start at `Byte`.
 template <class H, std::size_t I, unsigned Byte, unsigned Bytes>
 constexpr u64 share_of(const H& h) {
   constexpr auto f = row_at<I>(Layout<H>::fields);
@@ -263,7 +263,7 @@ constexpr u64 share_of(const H& h) {
   }
 }
 
-// `out` takes bytes_of<H>() bytes. A value wider than its field is refused: std::out_of_range.
+// `out` takes bytes_of<H>() bytes. Throws std::out_of_range for a value wider than its field.
 template <class H>
 constexpr void encode(const H& h, u8* out) {
   constexpr unsigned total = bytes_of<H>();
@@ -281,7 +281,7 @@ constexpr void encode(const H& h, u8* out) {
   if constexpr (total % 2 == 1) word.template operator()<total - 1, 1>();
 }
 
-// Any header as data, for those who walk headers at run time.
+// Any header as data, for code that handles headers at run time.
 struct HeaderInfo {
   std::string_view name;
   unsigned bytes;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The headers in front of a BTH: link layer and network layer (T2).
+// The headers before a BTH: link layer and network layer (T2).
 #pragma once
 #include "model/proto/wire/layout.h"
 
@@ -73,7 +73,7 @@ struct Layout<Ethernet> {
   // clang-format on
 };
 
-// What follows the EtherType 0x8100: the tag and the EtherType of what is inside.
+// The bytes after EtherType 0x8100: the tag and the inner EtherType.
 struct Vlan {
   u8 priority;
   bool drop_eligible;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Management datagrams, field by field: widths in the specification's order (13.4.2, 12.6, 14.2).
-// They are shown, and built field by field (testbench/cm/mad.h), never judged: there is no struct
-// of their values.
+// They are shown, and built field by field (testbench/cm/mad.h), but never judged: no struct holds
+// their values.
 #pragma once
 #include "model/proto/wire/layout.h"
 
@@ -41,7 +41,7 @@ inline constexpr auto kMadFields = mad_fields({
     {"BaseVersion", 8, Show::Dec}, {"MgmtClass", 8}, {"ClassVersion", 8, Show::Dec}, {"Method", 8},
     {"Status", 16}, {"ClassSpecific", 16}, {"TransactionID", 64}, {"AttributeID", 16},
     {kReservedName, 16}, {"AttributeModifier", 32}});
-// The same of a directed route.
+// The fields of a directed-route MAD header.
 inline constexpr auto kDirectedMadFields = mad_fields({
     {"BaseVersion", 8, Show::Dec}, {"MgmtClass", 8}, {"ClassVersion", 8, Show::Dec}, {"Method", 8},
     {"D", 1, Show::Dec}, {"Status", 15}, {"HopPointer", 8, Show::Dec}, {"HopCount", 8, Show::Dec},
@@ -111,7 +111,7 @@ inline constexpr auto kAprFields = mad_fields({
     {"LocalCommunicationID", 32}, {"RemoteCommunicationID", 32},
     {"AdditionalInformationLength", 8, Show::Dec}, {"ApStatus", 8, Show::Dec}, {kReservedName, 16},
     {"AdditionalInformation", 576}, {"PrivateData", 1184}});
-// Private data of a REQ or SIDR_REQ whose service ID is one of IP (annex A11).
+// Private data of a REQ or SIDR_REQ with an IP service ID (annex A11).
 inline constexpr auto kIpCmFields = mad_fields({
     {"MajorVersion", 4, Show::Dec}, {"MinorVersion", 4, Show::Dec}, {"IpVersion", 4, Show::Dec},
     {kReservedName, 4}, {"SourcePort", 16, Show::Dec}, {"SourceIp", 128, Show::Gid},

@@ -28,7 +28,7 @@ constexpr HeaderInfo kPortInfo = mad_header("PortInfo", kPortInfoFields);
 constexpr HeaderInfo kSwitchInfo = mad_header("SwitchInfo", kSwitchInfoFields);
 constexpr HeaderInfo kSmInfo = mad_header("SMInfo", kSmInfoFields);
 
-// SMPs of a directed route have the attributes of the others.
+// Directed-route SMPs have the attributes of the other SMPs.
 constexpr std::array kMadRows{
     MadRow{kCmClass, 0x0001, "ClassPortInfo", nullptr},
     MadRow{kCmClass, 0x0010, "REQ", &kReq},

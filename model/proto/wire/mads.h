@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Management datagrams of packets to QP0 and QP1: which they are, and their fields.
+// Management datagrams of packets to QP0 and QP1: their kinds and their fields.
 #pragma once
 #include <span>
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace hca::proto {
 
-// One that a class and its attribute ID name.
+// A kind of MAD, by its class and its attribute ID.
 struct MadRow {
   u8 management_class;  // MgmtClass
   u16 attribute;
   std::string_view name;  // "REQ", "NodeInfo"
-  // What stands in the class's data, nullptr: not looked into.
+  // The layout of the class's data; nullptr: not shown.
   const HeaderInfo* header;
 };
 const MadRow* mad_row(u8 management_class, u64 attribute);  // nullptr: there is none
@@ -24,7 +24,7 @@ inline constexpr u8 kCmClass = 0x07;
 inline constexpr HeaderInfo kMad = mad_header("MAD", kMadFields);
 inline constexpr HeaderInfo kIpCm = mad_header("IP CM", kIpCmFields);
 
-// Reasons of a REJ (12.6.7.2) and statuses of a SIDR_REP (12.11.2.1) that testbench/cm says.
+// The reasons of a REJ (12.6.7.2) and statuses of a SIDR_REP (12.11.2.1) that testbench/cm sends.
 enum class RejectReason : u16 {
   NoResources = 3,
   Timeout = 4,
@@ -32,14 +32,14 @@ enum class RejectReason : u16 {
   ConsumerReject = 28
 };
 enum class SidrStatus : u8 { Valid, ServiceIdNotSupported, RejectedByService, NoQp };
-// Of a REQ.
+// The transport service in a REQ.
 enum class TransportService : u8 { Rc, Uc };
 
 // Adds the headers of the MAD that is the packet's payload, as far as `frame` has them, and returns
-// what it is: "CM REQ", "SMP Get NodeInfo". Nothing and "" for another packet.
+// its name: "CM REQ", "SMP Get NodeInfo". Adds nothing and returns "" for another packet.
 std::string add_mad(std::span<const u8> frame, Dissection& d);
 
-// What a field's value stands for, as meaning_of() of print.h.
+// The meaning of a field's value, as meaning_of() of print.h.
 std::string mad_meaning_of(const HeaderInfo& info, const FieldInfo& field, const u8* header);
 
 }  // namespace hca::proto

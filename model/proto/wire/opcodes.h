@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every BTH opcode of every service as one row; which headers follow the BTH, and which payload, is
-// data (C9-2).
+// Every BTH opcode of every service as one row; the headers after the BTH and the payload are data
+// (C9-2).
 #pragma once
 #include <array>
 #include <bit>
@@ -34,7 +34,7 @@ class ExtSet {
   constexpr bool has(Ext e) const { return bits_ >> unsigned(e) & 1; }
   constexpr bool empty() const { return bits_ == 0; }
   constexpr u16 bits() const { return bits_; }
-  // The set with `e`, or without it if it has it.
+  // The set with `e` inverted: added if absent, removed if present.
   constexpr ExtSet toggled(Ext e) const {
     ExtSet other = *this;
     other.bits_ ^= u16(1u << unsigned(e));
@@ -76,8 +76,8 @@ struct OpcodeRow {
 
   constexpr bool has(Ext e) const { return ext.has(e); }
   constexpr const OperationRow& traits() const { return operation_row(operation); }
-  // G23.1: whether it takes a receive WQE, by the first packet of a SEND, the last one of a WRITE
-  // with Immediate.
+  // G23.1: true if the packet takes a receive WQE: the first packet of a SEND, the last one of a
+  // WRITE with Immediate.
   constexpr bool takes_receive() const {
     switch (traits().receive) {
       case TakesReceive::Never:
@@ -89,7 +89,7 @@ struct OpcodeRow {
     }
     return false;
   }
-  // Whether its message, which ends with it, is one that takes a receive WQE.
+  // For a packet that ends a message: true if the message takes a receive WQE.
   constexpr bool ends_receive() const {
     return traits().receive == TakesReceive::First || takes_receive();
   }
@@ -106,7 +106,7 @@ struct OperationLine {
   Services services;
   Operation operation;
   Position position;
-  ExtSet ext;  // of RC; RD and UD put RDETH and DETH, XRC puts XRCETH in front
+  ExtSet ext;  // for RC; RD and UD prepend RDETH and DETH, XRC prepends XRCETH
   PayloadRule payload;
   bool is_request = true;
 };
@@ -149,7 +149,7 @@ inline constexpr auto kOperations = std::to_array<OperationLine>({
   {0x1D, "ATOMIC WRITE",                   kRc,        AtomicWrite,       Only,   Reth,                Eight},
 });
 
-// Congestion notifications have a block of their own: 0x80 native (annex A10), 0x81 RoCEv2.
+// Congestion notifications have an opcode block of their own: 0x80 native (annex A10), 0x81 RoCEv2.
 inline constexpr std::array kCongestionRows{
   OpcodeRow{0x80, "CN",  Service::Cnp, CongestionNotification, Only, Ext::CnpPayload, 16, None, false, "G26.1"},
   OpcodeRow{0x81, "CNP", Service::Cnp, CongestionNotification, Only, Ext::CnpPayload, 16, None, false, "G26.2"},
@@ -210,11 +210,11 @@ inline constexpr auto kOpcodeIndex = [] {
   return index;
 }();
 
-// nullptr: reserved, or of a manufacturer.
+// nullptr: a reserved or manufacturer-defined opcode.
 constexpr const OpcodeRow* opcode_row(u8 code) { return kOpcodeIndex[code]; }
 
 namespace detail {
-// By service, operation and position, and whether ImmDt and IETH are carried; 0xFF: none.
+// Codes by service, operation, position, and presence of ImmDt and IETH; 0xFF: none.
 constexpr unsigned choice_of(ExtSet ext) { return ext.has(Ext::ImmDt) | ext.has(Ext::Ieth) << 1; }
 constexpr std::size_t place_of(Service service, Operation operation, Position position,
                                ExtSet carried) {
@@ -231,15 +231,14 @@ inline constexpr auto kCodes = [] {
 }();
 }  // namespace detail
 
-// The row of an operation, for those who build packets, with ImmDt or IETH if they are `carried`;
-// nullptr if the service has none.
+// The row of an operation, for building packets, with ImmDt or IETH if they are `carried`; nullptr
+// if the service has none.
 constexpr const OpcodeRow* opcode_row(Service service, Operation operation, Position position,
                                       ExtSet carried = {}) {
   return opcode_row(detail::kCodes[detail::place_of(service, operation, position, carried)]);
 }
 
-// Whether L = `payload_bytes` is a length that this opcode may have at this path MTU
-// (T7).
+// True: L = `payload_bytes` is a valid length for this opcode at this path MTU (T7).
 constexpr bool payload_length_ok(PayloadRule rule, u32 payload_bytes, u32 pmtu) {
   switch (rule) {
     case PayloadRule::None:
@@ -258,13 +257,13 @@ constexpr bool payload_length_ok(PayloadRule rule, u32 payload_bytes, u32 pmtu) 
   return false;
 }
 
-// The laws of the table.
+// Checks of the table.
 static_assert([] {
   for (std::size_t i = 1; i < kOpcodeRows.size(); ++i)
     if (kOpcodeRows[i - 1].code >= kOpcodeRows[i].code) return false;
   return true;
 }());
-// A request that names memory has the header for it, and no other has one.
+// A request has a RETH or AtomicETH if and only if it names memory.
 static_assert([] {
   for (const OpcodeRow& row : kOpcodeRows) {
     const NamesMemory memory = row.traits().memory;

@@ -17,7 +17,7 @@ using enum PacketVerdict;
 bool is_network(Layer layer) {
   return layer == Layer::Ipv4 || layer == Layer::Ipv6 || layer == Layer::Grh || layer == Layer::Lrh;
 }
-// Whatever is wrong with it, a packet of ours.
+// True: the packet is ours, whatever is wrong with it.
 bool is_ours(Layer layer) { return layer == Layer::Bth || layer == Layer::Grh; }
 
 bool is_extension(Layer layer) {
@@ -25,7 +25,8 @@ bool is_extension(Layer layer) {
          layer == Layer::DestinationOptions || layer == Layer::Fragment;
 }
 
-// What a packet begins with for parse_at(); the GRH of a native one belongs to its LRH.
+// Records the first header of a packet for parse_at(); the GRH of a native packet belongs to its
+// LRH.
 void note_start(Layer layer, u32 at, Bytes frame, OpenedFrame& out) {
   if (layer == Layer::Ethernet) {
     out.has_ethernet = true;
@@ -35,7 +36,7 @@ void note_start(Layer layer, u32 at, Bytes frame, OpenedFrame& out) {
   out.has_extensions |= is_extension(layer);
   if (layer == Layer::Fragment && at + bytes_of<Ipv6Fragment>() <= frame.size())
     out.is_fragment = decode<Ipv6Fragment>(frame.data() + at).has_more;
-  // No statement says how extension headers count: the packet is judged from its UDP header on.
+  // No statement covers extension headers: the packet is judged from its UDP header on.
   const bool first = (at == 0 && (layer == Layer::Udp || layer == Layer::Bth)) ||
                      (layer == Layer::Udp && out.has_extensions);
   if (!first && (!is_network(layer) || (layer == Layer::Grh && out.starts_at == Layer::Lrh)))
@@ -66,14 +67,14 @@ void walk_transport(Bytes frame, u32 at, u32 crc_bytes, OpenedFrame& out) {
   });
 }
 
-// Follows the headers to the BTH, or to what is not looked into. `kind` says why not.
+// Follows the headers to the BTH, or to a layer that is not opened; `kind`: why it stopped.
 struct WalkEnd {
   bool is_ours;
   std::string kind;
 };
 WalkEnd walk(Bytes frame, Layer layer, u32 crc_bytes, OpenedFrame& out) {
   bool ours = false;
-  std::string inside;  // the tunnel or tag that is around
+  std::string inside;  // the enclosing tunnel or tag
   for (u32 at = 0;;) {
     note_start(layer, at, frame, out);
     ours |= is_ours(layer);
@@ -90,7 +91,7 @@ WalkEnd walk(Bytes frame, Layer layer, u32 crc_bytes, OpenedFrame& out) {
     if (row.header && !out.add(*row.header, at)) return {false, "more headers than are opened"};
     const NextLayer next = row.next(frame.subspan(at));
     if (next.layer == Layer::Other) return {false, next.kind};
-    // A GRH with another NxtHdr: its verdict says so, and what follows is not known.
+    // A GRH with another NxtHdr: the verdict reports it; the content after it is unknown.
     if (layer == Layer::Grh && decode<Grh>(frame.data() + at).nxt_hdr != kNextHeaderIba)
       return {true, {}};
     at += next.bytes;
@@ -106,18 +107,18 @@ bool is_before_transport(PacketVerdict verdict) {
   return std::ranges::find(all, verdict) != all.end();
 }
 
-// The structure, for whom every operation is one that is executed.
+// The structure for a receiver that executes every operation.
 PacketVerdict form_at(Bytes frame, OpenedFrame& out) {
   const PacketVerdict v = parse_at(frame, out.starts_at, out.packet_offset, out.packet);
   return v == ReservedOpcode ? form_if_executed(out.packet) : v;
 }
 
-// The structure of a frame whose end was not captured, as if its other bytes were there.
+// The structure of a truncated capture, as if its missing bytes were there.
 PacketVerdict parse_completed(Bytes frame, u32 bytes_on_wire, OpenedFrame& out) {
   std::vector<u8> whole(frame.begin(), frame.end());
   whole.resize(std::max<std::size_t>(frame.size(), std::min(bytes_on_wire, kMaxCompleted)));
   for (const HeaderPlace& place : out)
-    if (place.header->name == Layout<Udp>::name)  // over bytes that are not there
+    if (place.header->name == Layout<Udp>::name)  // it covers bytes that are missing
       std::fill_n(whole.begin() + place.offset + byte_of<Udp>("Checksum"), 2, u8{0});
   const PacketVerdict verdict = form_at(whole, out);
   if (out.has_transport || is_before_transport(verdict)) return verdict;
@@ -146,7 +147,7 @@ OpenedFrame open_frame(Bytes frame, Layer begins, u32 bytes_on_wire) {
   }
   out.has_network = is_network(out.starts_at);
   out.structure = form_at(frame, out);
-  // A BTH alone has no length that could say that bytes are missing.
+  // A BTH alone has no length that could show that bytes are missing.
   const bool ends_early =
       out.structure == Truncated || out.starts_at == Layer::Lrh || out.starts_at == Layer::Bth;
   if (shortened && ends_early) {
@@ -163,12 +164,12 @@ OpenedFrame open_frame(Bytes frame, Layer begins, u32 bytes_on_wire) {
 }
 
 namespace {
-// A BTH has no mark of its own: all that can be wrong must be right.
+// A BTH has no mark of its own: every check must pass.
 bool is_plausible(Bytes frame, const OpenedFrame& opened) {
   return opened.structure == Good && broken_rules(frame, opened).empty();
 }
-// A packet that a device could have sent, whatever its real length is: for LRHs, which many bytes
-// look like.
+// True: a device could have sent this packet, whatever its real length is. For LRHs, as many bytes
+// look like one.
 bool has_likely_lrh(Bytes frame, const OpenedFrame& opened) {
   constexpr u32 kLeastWords = (bytes_of<Lrh>() + bytes_of<Bth>() + kIcrcBytes) / 4;
   if (!opened.has_transport || opened.structure == BadLver) return false;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Headers that stand around a RoCE packet in captures: of a recorder's link layer, of tags and of
-// tunnels. The device itself neither sends nor takes them.
+// Headers around a RoCE packet in captures: of a recorder's link layer, of tags and of tunnels. The
+// device itself neither sends nor accepts them.
 #pragma once
 #include "model/proto/wire/ipv6_extensions.h"
 
 namespace hca::proto {
 
-// "Linux cooked": what the any device of a Linux host records (link type 113).
+// "Linux cooked": the link layer of the `any` device of a Linux host (link type 113).
 struct Sll {
   u16 packet_type, arphrd, address_bytes;
   u64 address;
@@ -25,7 +25,7 @@ struct Layout<Sll> {
   // clang-format on
 };
 
-// The same, version 2 (link type 276).
+// Linux cooked version 2 (link type 276).
 struct Sll2 {
   u16 protocol;
   u32 interface_index;
@@ -48,7 +48,7 @@ struct Layout<Sll2> {
   // clang-format on
 };
 
-// BSD loopback (link types 0 and 108): the address family in the byte order of some machine.
+// BSD loopback (link types 0 and 108): the address family in the recorder's byte order.
 struct Loopback {
   u32 family;
 };
@@ -76,7 +76,7 @@ struct Layout<MplsEntry> {
   // clang-format on
 };
 
-// Of an Ethernet pseudowire, below the labels.
+// The control word of an Ethernet pseudowire, after the labels.
 struct ControlWord {
   u16 flags, sequence;
 };
@@ -87,7 +87,7 @@ struct Layout<ControlWord> {
                                            field(&ControlWord::sequence, "Sequence", 16));
 };
 
-// RFC 2784 and 2890; checksum, key and sequence number follow where their bits say so.
+// RFC 2784 and 2890; checksum, key and sequence number follow if their bits are set.
 struct Gre {
   bool has_checksum, has_routing, has_key, has_sequence;
   u8 version;
@@ -111,7 +111,7 @@ struct Layout<Gre> {
 struct Vxlan {
   u8 flags;
   u32 vni;
-  u8 next_protocol;  // of VXLAN-GPE, else reserved
+  u8 next_protocol;  // VXLAN-GPE only, else reserved
 };
 template <>
 struct Layout<Vxlan> {
@@ -209,7 +209,7 @@ struct Layout<Erspan3> {
   // clang-format on
 };
 
-// 802.2 in the place of an EtherType, and what says an EtherType again.
+// 802.2 in place of an EtherType, and SNAP, which repeats an EtherType.
 struct Llc {
   u8 dsap, ssap, control;
 };
@@ -231,7 +231,7 @@ struct Layout<Snap> {
       make_rows(field(&Snap::organization, "OUI", 24), field(&Snap::type, "EtherType", 16));
 };
 
-// RFC 2516, of a session; the protocol number of PPP follows.
+// RFC 2516, session stage; the protocol number of PPP follows.
 struct Pppoe {
   u8 version, type, code;
   u16 session, length;

@@ -8,8 +8,8 @@
 
 namespace hca::proto {
 
-// What the structure of a frame is. All but Good name the first thing that does not hold; such a
-// frame is dropped.
+// The verdict on a frame's structure. All but Good name the first check that fails; such a frame is
+// dropped.
 enum class PacketVerdict : u8 {
   Good,
   Truncated,
@@ -35,13 +35,14 @@ struct VerdictRow {
   PacketVerdict verdict;
   std::string_view name;
   std::string_view statement;
-  bool is_foreign;  // no RoCE or IBA packet at all: another protocol's
+  bool is_foreign;  // a packet of another protocol, neither RoCE nor IBA
   std::string_view sentence;
 };
 std::span<const VerdictRow> verdict_rows();
 const VerdictRow& verdict_row(PacketVerdict verdict);
 
-// A frame taken apart. Not initialised: what the verdict and the opcode do not promise is not set.
+// A parsed frame. Members are not initialised: those that verdict and opcode do not promise are not
+// set.
 struct ParsedStart : FrameShape {
   const OpcodeRow* opcode;  // nullptr: reserved
   Bth bth;
@@ -50,13 +51,13 @@ struct ParsedPacket : ParsedStart, ExtHeaders {
   bool has(Ext e) const { return opcode->has(e); }
 };
 
-// Takes a frame apart: its structure only, in front of any context. Reads nothing outside of
-// `frame`, allocates nothing. Good: all of `out` is set; BadTver, BadPad and ReservedOpcode:
-// framing, network_offset, transport_offset and bth are. Trailing bytes of an Ethernet frame after
-// its IP or GRH length are padding. ICRC and VCRC: below.
+// Parses the structure of a frame, before any context is needed. Reads nothing outside `frame`,
+// allocates nothing. Good: all of `out` is set; BadTver, BadPad and ReservedOpcode: framing,
+// network_offset, transport_offset and bth are. Trailing bytes of an Ethernet frame after its IP or
+// GRH length are padding. ICRC and VCRC: below.
 PacketVerdict parse(std::span<const u8> frame, LinkLayer link, ParsedPacket& out);
 
-// The form of a packet with `bytes` from its BTH to the end of its ICRC.
+// The form of a packet; `bytes`: from its BTH to the end of its ICRC.
 constexpr PacketVerdict transport_form(const OpcodeRow& row, u8 pad_count, u32 bytes) {
   const u32 headers = bytes_of<Bth>() + row.ext_bytes + kIcrcBytes;
   if (bytes < headers) return PacketVerdict::Truncated;
@@ -66,8 +67,8 @@ constexpr PacketVerdict transport_form(const OpcodeRow& row, u8 pad_count, u32 b
     return PacketVerdict::BadPad;
   return PacketVerdict::Good;
 }
-// BTH-4: an optional operation is refused by a device without it, whatever stands after its BTH:
-// parse() finds a reserved OpCode. This is what a device that has the operation finds.
+// BTH-4: a device without an optional operation refuses it whatever follows its BTH, so parse()
+// returns ReservedOpcode. This function returns the verdict of a device that has the operation.
 inline PacketVerdict form_if_executed(const ParsedPacket& packet) {
   const OpcodeRow* row = opcode_row(packet.bth.opcode);
   if (!row) return PacketVerdict::ReservedOpcode;
@@ -75,19 +76,20 @@ inline PacketVerdict form_if_executed(const ParsedPacket& packet) {
   return transport_form(*row, packet.bth.pad_count, end - packet.transport_offset);
 }
 
-// What stood in front of the BTH of a frame that was good, and what it means: frames of a stream
-// have the same. Nothing that depends on what stands behind it is kept.
+// The bytes before the BTH of the last good frame, and their parsed values: frames of a stream have
+// the same. It keeps nothing that depends on later bytes.
 struct alignas(64) KnownNetwork {
   u32 frame_bytes = 0;  // 0: nothing is known
   LinkLayer link{};
   Framing framing{};
-  bool matched = false;  // the frame that was parsed last had the same
+  bool matched = false;  // the last parsed frame had the same bytes
   u16 network_offset = 0, transport_offset = 0;
   u32 transport_bytes = 0;  // from the BTH to the end of the ICRC
-  u32 crc = 0;              // the ICRC over what it covers in front of the BTH
+  u32 crc = 0;              // the ICRC over the covered bytes before the BTH
   std::array<u8, 80> head{};
 };
-// The same, and sets known.matched: then what is known is not taken apart again. Learns nothing.
+// The same, and sets known.matched if the bytes match; then they are not parsed again. Does not
+// change the rest of `known`.
 PacketVerdict parse(std::span<const u8> frame, LinkLayer link, KnownNetwork& known,
                     ParsedPacket& out);
 
@@ -100,19 +102,19 @@ bool icrc_good(std::span<const u8> frame, const FrameShape& shape);
 // parse(), then the CRCs. A packet of a reserved opcode is Good too, without an OpcodeRow and
 // without payload: its queue pair answers it (BTH-4).
 PacketVerdict check_frame(std::span<const u8> frame, LinkLayer link, ParsedPacket& out);
-// The same with CRCs that somebody else has checked.
+// The same with CRCs that the caller has already checked.
 struct FrameCrcs {
-  bool icrc_ok = false, vcrc_ok = false;  // vcrc_ok: of a native one
+  bool icrc_ok = false, vcrc_ok = false;  // vcrc_ok: native framings
 };
 PacketVerdict check_frame(std::span<const u8> frame, LinkLayer link, FrameCrcs crcs,
                           ParsedPacket& out);
-// The same, faster, by what is known of the frames before.
+// The same, faster, using the known parts of earlier frames.
 PacketVerdict check_frame(std::span<const u8> frame, LinkLayer link, KnownNetwork& known,
                           NetworkCrcs& known_crcs, ParsedPacket& out);
 // Native framings: the two bytes after the ICRC.
 bool vcrc_good(std::span<const u8> frame, const FrameShape& shape);
 
-// ---- addresses, decoded when asked for ----
+// ---- addresses, decoded on request ----
 struct Addressing {
   u64 destination_mac, source_mac;  // RoCE
   bool has_vlan;
@@ -147,7 +149,7 @@ inline constexpr u8 kEcnCongestionExperienced = 3;
 Gid gid_of_ipv4(u32 address);
 u32 ipv4_of_gid(const Gid& gid);
 
-// Where a queue pair's packets go, as its context has it.
+// The destination of a queue pair's packets, as in its context.
 struct AddressVector {
   Framing framing = Framing::RoceV2Ip4;
   u64 source_mac = 0, destination_mac = 0;
@@ -164,25 +166,25 @@ struct AddressVector {
   friend constexpr bool operator==(const AddressVector&, const AddressVector&) = default;
 };
 
-// That of a frame, or of what stands in front of the BTH of each of a queue pair's.
+// The address vector of a frame, or of the bytes before the BTH that a queue pair's frames share.
 AddressVector address_vector(Framing framing, const Addressing& addressing);
 
-// All that stands in front of the BTH, encoded once; the lengths are patched into each copy.
+// All bytes before the BTH, encoded once; the lengths are patched into each copy.
 struct Path {
   Framing framing;
-  u16 bytes;           // in front of the BTH
+  u16 bytes;           // before the BTH
   u16 network_offset;  // as in FrameShape
   u32 ipv4_sum;        // of the IPv4 header without length, identification and checksum
   std::array<u8, 72> head;
 };
-// A value wider than its field is refused: std::out_of_range.
+// Throws std::out_of_range for a value wider than its field.
 Path make_path(const AddressVector& av);
 
 constexpr u32 pad_of(u32 payload_bytes) { return -payload_bytes & 3; }
 constexpr u32 header_bytes(const Path& path, const OpcodeRow& row) {
   return path.bytes + bytes_of<Bth>() + row.ext_bytes;
 }
-// From the first header to the last CRC; a short Ethernet frame is not padded here.
+// Bytes from the first header to the last CRC; a short Ethernet frame is not padded here.
 constexpr u32 frame_bytes(const Path& path, const OpcodeRow& row, u32 payload_bytes) {
   return header_bytes(path, row) + payload_bytes + pad_of(payload_bytes) + kIcrcBytes +
          (is_native(path.framing) ? kVcrcBytes : 0);
@@ -198,22 +200,22 @@ constexpr FrameShape shape_of(const Path& path, const OpcodeRow& row, u32 payloa
 // identification.
 u32 write_headers(const Path& path, const OpcodeRow& row, const Bth& bth, const ExtHeaders& ext,
                   u32 payload_bytes, u8* frame, u16 ip_id = 0);
-// Those behind the BTH alone, to `at`.
+// Writes only the headers after the BTH, to `at`.
 void write_ext(const OpcodeRow& row, const ExtHeaders& ext, u8* at);
 
-// After headers and payload stand in the frame: zeroes the pad and inserts the ICRC. `known`: of
-// what it covers in front of the BTH.
+// Call after headers and payload are written: zeroes the pad and inserts the ICRC. `known`: ICRCs
+// over the covered bytes before the BTH.
 void insert_icrc(u8* frame, const FrameShape& shape, NetworkCrcs& known);
-// Behind `end`, where the ICRC ends.
+// Inserts the VCRC at `end`, where the ICRC ends.
 void insert_vcrc(u8* frame, u32 end);
-// Behind the ICRC: inserts the VCRC natively. Returns the frame's size.
+// Inserts the VCRC after the ICRC of a native packet. Returns the frame's size.
 inline u32 end_frame(u8* frame, const FrameShape& shape) {
   const u32 end = shape.icrc_offset + kIcrcBytes;
   if (!is_native(shape.framing)) return end;
   insert_vcrc(frame, end);
   return end + kVcrcBytes;
 }
-// Both, of a frame of which nothing is known.
+// Inserts both CRCs without known parts.
 u32 finish_frame(u8* frame, const FrameShape& shape);
 
 }  // namespace hca::proto

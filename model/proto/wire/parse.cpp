@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Taking frames apart. Each step checks that its header is there before it reads it.
+// Parses frames. Each step checks that its header is there before it reads it.
 #include <algorithm>
 #include <cstring>
 
@@ -22,7 +22,7 @@ void take_ext(Ext ext, const u8*& at, ExtHeaders& out) {
   with_ext(ext, [&](auto member) { take(out.*member, at); });
 }
 
-// `bytes` stand from the BTH to the end of the ICRC.
+// `bytes`: from the BTH to the end of the ICRC.
 [[gnu::always_inline]] inline PacketVerdict parse_transport(const u8* frame, u32 offset, u32 bytes,
                                                             ParsedPacket& out) {
   if (bytes < bytes_of<Bth>() + kIcrcBytes) return Truncated;
@@ -108,7 +108,7 @@ PacketVerdict parse_ipv6(std::span<const u8> frame, u32 offset, ParsedPacket& ou
   return parse_udp(frame.data(), offset + bytes_of<Ipv6>(), ip.payload_length, {at + 8, 32}, out);
 }
 
-// A GRH and the BTH behind it; `available` bytes from the GRH to the ICRC, at least.
+// Parses a GRH and the BTH after it. `available`: bytes from the GRH to the ICRC, at least.
 PacketVerdict parse_grh(const u8* frame, u32 offset, u32 available, bool exact, ParsedPacket& out) {
   if (available < bytes_of<Grh>()) return Truncated;
   const Grh grh = decode<Grh>(frame + offset);
@@ -195,7 +195,7 @@ PacketVerdict parse_at(std::span<const u8> frame, Layer layer, u32 offset, Parse
 }
 
 namespace {
-// The size that most paths have is compared without a call.
+// The usual size of a path is compared without a call.
 bool is_same(const u8* head, const u8* frame, u32 bytes) {
   constexpr u32 usual = bytes_of<Ethernet>() + bytes_of<Ipv4>() + bytes_of<Udp>();
   return bytes == usual ? !std::memcmp(head, frame, usual) : !std::memcmp(head, frame, bytes);

@@ -27,7 +27,7 @@ std::string opcode_meaning(u64 value) {
   return std::string(name_of(row->service)) + " " + std::string(row->name);
 }
 
-// Hundredths of a millisecond as the specification's table prints them.
+// Hundredths of a millisecond, formatted as in the specification's table.
 std::string milliseconds(u32 hundredths) {
   const std::string cents = std::to_string(100 + hundredths % 100).substr(1);
   return std::to_string(hundredths / 100) + "." + cents + " ms";

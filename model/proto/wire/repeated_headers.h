@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Headers of which one packet after the other differs in its PSN and little else: those of a
-// message between its first packet and its last, those of ACKs, those of messages of one packet.
+// Headers of successive packets that differ in little more than their PSN: the middle packets of a
+// message, ACKs, messages of one packet.
 #pragma once
 #include <cstring>
 
@@ -12,18 +12,18 @@ class RepeatedHeaders {
  public:
   static constexpr u32 kBytes = 84;  // of any path, and a BTH
 
-  // `version`: of the context that they come from.
+  // `version`: version of the context from which the headers come.
   bool hold(u64 version) const { return shape_.payload_offset && version_ == version; }
   const FrameShape& shape() const { return shape_; }
   void forget() { shape_.payload_offset = 0; }
-  // Its extension headers, if it has any, are the caller's to write.
+  // The caller writes the extension headers, if there are any.
   void keep(const u8* frame, const FrameShape& shape, u64 version) {
     std::memcpy(head_.data(), frame, end_of_bth(shape));
     shape_ = shape;
     version_ = version;
     front_ = u32(frame[shape.transport_offset + kPsnAt - 1]) << 24;
   }
-  // To a frame with room for kBytes; what lies behind the BTH is to be written behind this.
+  // Writes to a frame with room for kBytes; write the bytes after the BTH only after this call.
   void write(u8* frame, Psn psn) const {
     std::memcpy(frame, head_.data(), kMost);
     if (end_of_bth(shape_) > kMost) [[unlikely]]
@@ -38,7 +38,7 @@ class RepeatedHeaders {
   static constexpr u32 kMost = 64;  // of most paths, and a BTH
   static constexpr unsigned kPsnAt = byte_of<Bth>("PSN");
   FrameShape shape_{};
-  u32 front_ = 0;  // the byte in front of the PSN
+  u32 front_ = 0;  // the byte before the PSN
   u64 version_ = 0;
   std::array<u8, kBytes> head_{};
 };
