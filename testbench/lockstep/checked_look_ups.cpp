@@ -7,8 +7,8 @@ namespace hca::testbench {
 using namespace proto;
 
 namespace {
-// Where a queue pair's packets go, as they have it in front. Datagrams go anywhere, and one that
-// takes no requests may not know its peer yet.
+// The path of a queue pair's packets, as its context has it. Datagrams have no fixed path, and a
+// queue pair that takes no requests may not have a peer yet.
 AddressVector address_of(const QpConfig& qp) {
   if (qp.service == Service::Ud || !takes_requests(qp.state)) return {};
   const Path& path = qp.path;
@@ -16,7 +16,7 @@ AddressVector address_of(const QpConfig& qp) {
   return address_vector(path.framing, addressing_of(path.head.data(), shape));
 }
 
-// The rule of a verdict, by its statement.
+// Returns the rule of a verdict, by its statement.
 std::string_view statement_of(RequestAction action, RequestCause cause, NakCode nak) {
   const auto rule =
       std::find_if(kRequestVerdicts.begin(), kRequestVerdicts.end(), [&](const RequestVerdict& v) {
@@ -104,7 +104,7 @@ void take_judged(const rtl::Judged& j, const blocks::ResponderCheckItem& item) {
   if (item.shared) {
     item.shared->taken = left.rq_consumed;
     item.shared->limit = left.rq_limit;
-    s.rq_posted = s.rq_consumed = 0;  // there is no queue of its own
+    s.rq_posted = s.rq_consumed = 0;  // there is no receive queue of its own
   } else {
     s.rq_consumed = left.rq_consumed;
   }

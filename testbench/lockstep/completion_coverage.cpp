@@ -25,12 +25,12 @@ constexpr std::array<Names, 5> kConsumers{"stays", "goes on", "takes all", "beyo
 constexpr std::array<Names, 4> kQueues{"empty", "with CQEs", "full", "overflowed"};
 
 bool is_of_cqe(u32 outcome) { return kOutcomes[outcome].step == CqStep::Complete; }
-// A ring of one entry has one that is first and last, one of two has none between.
+// In a ring of one entry, the entry is first and last; a ring of two has none between.
 bool can_be_place(u32 size, u32 place) { return place == 0 || kSizes[size] > (place == 2 ? 1 : 2); }
 bool can_be_room(u32 size, u32 room) {
   return kSizes[size] > 2 || room != 1 ? kSizes[size] > 1 || room != 2 : false;
 }
-// A CQ does not come back once it is gone, nor one that has overflowed.
+// A CQ that is gone or has overflowed does not come back.
 bool can_follow(u32 outcome, u32 before) {
   const CqResult is = kOutcomes[outcome].result, was = kOutcomes[before].result;
   if ((is == CqResult::NoQueue) != (was == CqResult::NoQueue)) return false;
@@ -41,7 +41,7 @@ bool can_follow(u32 outcome, u32 before) {
 u32 queue_of(const EntryRing& cq) {
   return cq.overflowed ? 3 : cq.is_full() ? 2 : cq.producer != cq.consumer ? 1 : 0;
 }
-// Empty and doorbells: nothing goes on.
+// After Empty and doorbells nothing goes on.
 bool can_be_bell(u32 consumer, u32 queue) { return queue != 0 || (consumer != 1 && consumer != 2); }
 }  // namespace
 

@@ -4,7 +4,7 @@
 #include "testbench/lockstep/coverage.h"
 
 namespace hca::testbench {
-// What the steps that have passed rtl/completion/completion.sv have tried.
+// Coverage of the steps that have passed rtl/completion/completion.sv.
 class CompletionCoverage : public BinCoverage {
  public:
   explicit CompletionCoverage(u32 beat_bytes = 64);
@@ -14,7 +14,7 @@ class CompletionCoverage : public BinCoverage {
   void count_cqe(const CompletionPacket& p);
   void count_doorbell(const CompletionPacket& p);
 
-  // Where the groups behind the first one begin.
+  // The first bins of the groups after the first one.
   u64 places_ = 0, rooms_ = 0, kinds_ = 0, statuses_ = 0, wraps_ = 0, bells_ = 0, hazards_ = 0;
 };
 }  // namespace hca::testbench

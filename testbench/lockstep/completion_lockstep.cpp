@@ -9,7 +9,7 @@ using namespace proto;
 using blocks::CqStep;
 
 namespace {
-// What a CQE's result follows from, and what that of a doorbell, by which CQEs are taken.
+// The statements that determine the result of a CQE; a doorbell, which consumes CQEs, has its own.
 constexpr std::array<std::string_view, blocks::kCqResultNames.size()> kCqStatements{
     "CQ-1, CQ-2", "G21.3", "G21.3", "CQ-20"};
 std::string_view statements_of(const CompletionPacket& p) {

@@ -18,7 +18,7 @@ u32 outcome_of(CqStep step, CqResult result) {
 }
 rtl::CqState state_of(const EntryRing& cq) { return {cq.producer, cq.consumer, cq.overflowed}; }
 
-// Often one bit away from that of another CQ.
+// Often one bit away from the number of another CQ.
 u32 CompletionStimulus::new_number() {
   u32 cqn = 0;
   do {
@@ -29,7 +29,7 @@ u32 CompletionStimulus::new_number() {
   return cqn;
 }
 
-// Often just in front of 2^32, or of the end of a ring.
+// Often just before 2^32, or just before the end of a ring.
 u32 CompletionStimulus::near_wrap() {
   const u32 some = u32(random_.below(8));
   return random_.chance(1, 3)   ? 4 - some
@@ -56,7 +56,7 @@ std::shared_ptr<RandomCq> CompletionStimulus::new_cq() {
   return cq;
 }
 
-// All are taken, some, none; or more than there are.
+// Consumes all CQEs, some, none; or more than there are.
 u32 CompletionStimulus::consumer_for(const EntryRing& cq) {
   const u32 waiting = cq.producer - cq.consumer;
   switch (random_.below(12)) {
@@ -90,7 +90,7 @@ void CompletionStimulus::make_cqe(Cqe& cqe) {
                                    CqeOpcode::Receive,
                                    CqeOpcode::ReceiveRdmaImmediate};
   randomize(cqe, random_);
-  cqe.phase = false;  // the CQ's
+  cqe.phase = false;  // the CQ has the phase
   if (!random_.chance(1, 8)) cqe.opcode = kCqeOpcodes[random_.below(kCqeOpcodes.size())];
   if (!random_.chance(1, 8))
     cqe.status =

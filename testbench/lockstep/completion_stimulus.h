@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random steps of a few CQs: CQEs of all kinds and doorbells, around the ends of their rings, of
+// Random steps of a few CQs: CQEs of all kinds and doorbells, around the limits of their rings, of
 // their room and of their indices.
 #pragma once
 #include <memory>
@@ -10,12 +10,12 @@
 #include "testbench/lockstep/random_packets.h"
 
 namespace hca::testbench {
-// The twin's ring, and the same as the stimulus knows it when it makes the next step.
+// The twin's ring, and the stimulus's copy of it when it makes the next step.
 struct RandomCq {
   u32 cqn = 0;
   proto::EntryRing twin{}, ahead{};
   u64 steps = 0;
-  u64 last = 0;  // number of the last step, from 1 on, and what came of it
+  u64 last = 0;  // number of the last step, from 1 on, and its outcome
   u32 last_outcome = 0;
 };
 
@@ -24,16 +24,16 @@ struct CompletionPacket : StreamPacket {
   blocks::CqRequest request{};
   blocks::CqAnswer answer{};
   proto::EntryRing before{};
-  // Steps back to the one before of its CQ, and what came of that (outcome_of). 0: there is none.
+  // Steps back to the previous one of its CQ, and its outcome (outcome_of). 0: there is none.
   u32 distance = 0, outcome_before = 0;
-  // What the look-up answers; the state only with the first step of a CQ.
+  // The answer of the look-up; the state only with the first step of a CQ.
   engine::Cycle context_late = 0;
   rtl::CqConfig config{};
   std::optional<rtl::CqState> fresh{};
 
   u32 number_of_context() const { return of->cqn; }
 };
-// What came of a step: its place among kOutcomes.
+// The outcome of a step: its place among kOutcomes.
 struct CqOutcome {
   blocks::CqStep step;
   proto::CqResult result;

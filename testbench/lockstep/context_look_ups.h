@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who answers the look-ups of a block that asks for contexts alone: as its write-backs left them.
+// Answers the look-ups of a block that requests only contexts: each as its write-backs left it.
 //
-// A Packet has number_of_context(); config, what the context has beside its state; fresh, the
-// state with its first packet; context_late, cycles that the answer comes later. Out, the side band
-// behind the block, has the state that it leaves and number_of_context().
+// A Packet has number_of_context(); config, the context without its state; fresh, the state with
+// its first packet; context_late, extra cycles until the answer. Out, the side band after the
+// block, has the new state and number_of_context().
 #pragma once
 #include <fmt/format.h>
 
@@ -25,7 +25,7 @@ class ContextLookUps {
   using Context = typename Pins::Context;
 
   void begin(Pins&) {}
-  // The answer that comes in this cycle; it holds the write-backs of the cycles before.
+  // Gives the answer of this cycle; it contains the write-backs of the cycles before.
   void answer(engine::Cycle at, Pins& pins) {
     if (contexts_.empty() || contexts_.front().from > at) return pins.answer(nullptr);
     const P& p = *contexts_.front().packet;
@@ -35,10 +35,10 @@ class ContextLookUps {
     pins.answer(&context);
     contexts_.pop_front();
   }
-  // A packet whose beat enters the RTL.
+  // Notes a packet whose beat enters the RTL.
   void note_sent(const Packet& packet) { sent_.push_back(packet); }
-  // What the RTL asks for in this cycle. An ask of no packet is not answered; the comparison tells
-  // it.
+  // Takes the RTL's requests of this cycle. A request without a packet is not answered; the
+  // comparison reports it.
   std::array<std::optional<u32>, 1>& take_asks(engine::Cycle at, const Pins& pins) {
     asks_ = {pins.context_asked()};
     if (asks_[0] && !sent_.empty()) {
@@ -57,7 +57,7 @@ class ContextLookUps {
     Packet packet;
     engine::Cycle from;
   };
-  std::deque<Packet> sent_;  // whose context is not asked for
+  std::deque<Packet> sent_;  // their contexts are not requested yet
   std::deque<Asked> contexts_;
   std::unordered_map<u32, decltype(Out::state)> states_;  // by number
   std::array<std::optional<u32>, 1> asks_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the packets that have passed a block have tried: bins counted, and named where none came.
+// Coverage: bins counted by the packets that have passed a block, and named if no packet came.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -15,7 +15,7 @@
 namespace hca::testbench {
 class BinCoverage {
  public:
-  // All combinations of what a group crosses but those that cannot be.
+  // All combinations of a group's dimensions, except the impossible ones.
   struct Group {
     std::string_view crosses;
     u64 bins = 0, hit = 0;
@@ -25,9 +25,9 @@ class BinCoverage {
   std::string text() const;                // a line for each group and for the first holes
 
  protected:
-  // The bins that are added behind this belong to it; returns the place of the first.
+  // Begins a group: bins that are added after this belong to it. Returns the place of the first.
   u64 add_group(std::string crosses);
-  // One that cannot be keeps its place without a name.
+  // Adds a place without a name for an impossible bin.
   void add(std::string name) { bins_.push_back({groups_.size() - 1, std::move(name), 0}); }
   void hit(u64 index) { ++bins_[index].packets; }
 
@@ -35,9 +35,9 @@ class BinCoverage {
     std::string_view name;
     std::vector<std::string> values;
   };
-  // Of a value of each dimension: whether a packet can have them together.
+  // Takes one value of each dimension; true: a packet can have them together.
   using Can = std::function<bool(std::span<const u32> values)>;
-  // A group of all their combinations that can be. Returns its number among the crosses.
+  // Adds a group of all their possible combinations. Returns its number among the crosses.
   std::size_t add_cross(std::span<const Dimension* const> dimensions, const Can& can = {});
   void hit_cross(std::size_t cross, std::initializer_list<u32> values);
 
@@ -56,7 +56,7 @@ class BinCoverage {
   std::vector<Cross> crosses_;
 };
 
-// Items between two of one context, up to.
+// Upper bounds of the number of items between two of one context.
 inline constexpr std::array<u32, 5> kHazardDistances{1, 2, 4, 12, 40};
 
 // The place of the first row that fits.

@@ -6,7 +6,7 @@ namespace {
 bool is_place(std::string_view part, std::string_view field) {
   return part.empty() && (field == "first" || field == "last" || field == "bytes");
 }
-// Small ones as a person counts, large ones as bits.
+// Small values in decimal, large ones in hexadecimal.
 std::string value_of(const proto::FieldInfo& field, const u8* header) {
   if (field.bits <= 8) return fmt::format("{}", proto::get_bits(header, field.bit_at, field.bits));
   std::string out = "0x";

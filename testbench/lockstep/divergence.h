@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where RTL and model differ.
+// Differences between RTL and model.
 #pragma once
 #include <fmt/format.h>
 
@@ -14,8 +14,8 @@ namespace hca::testbench {
 struct Divergence {
   engine::Cycle cycle = 0;
   std::string port, field, model, rtl;  // where, and the value on either side
-  std::string packet;                   // which packet, several lines, its bytes among them
-  engine::Cycle behind_reset = 0;       // so many cycles behind the last reset; 0: none has come
+  std::string packet;                   // the packet, several lines with its bytes
+  engine::Cycle behind_reset = 0;       // cycles since the last reset; 0: there was none
   std::string where() const { return port + "." + field; }
   std::string line() const {
     return fmt::format("cycle {}, {}: model {}, RTL {}", cycle, where(), model, rtl);
@@ -27,8 +27,8 @@ struct Divergence {
   }
 };
 
-// The first field in which two side bands differ, with both values: of the place of a beat in its
-// packet, or of all others.
+// The first field in which two side bands differ, with both values. Either only the fields of a
+// beat's place in its packet are compared, or only the others.
 struct PinDifference {
   std::string field, model, rtl;
 };
@@ -47,10 +47,10 @@ std::optional<PinDifference> difference(const Control& model, const Control& rtl
   });
   return first;
 }
-// The first byte in which they differ. `offset`: of the beat, in what `of` names.
+// The first byte that differs. `offset`: offset of the beat in the bytes that `of` names.
 std::optional<PinDifference> difference(std::span<const u8> model, std::span<const u8> rtl,
                                         u32 offset, std::string_view of);
-// Turns the lowest bit of the field of that name.
+// Inverts the lowest bit of the field with that name.
 template <class Control>
 void turn_field(Control& control, std::string_view name) {
   using Band = hca::rtl::SideBand<Control>;

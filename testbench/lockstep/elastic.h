@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// An RTL block that stalls inside of packets, with an elastic buffer on each side: beats wait in
-// front of it until it takes them, and behind it until their packet is whole. It has the pins of
-// ours, but takes a beat in a cycle in which packets_in_ready_o is high, and sends one in any in
-// which packets_out_valid_o is; packets_out_start_o is not looked at, packets_out_ready_i always
-// high. Its packets are compared by order and content with those of the twin; the cycles that they
-// take are only told, but none may wait for kPatience cycles. A reset, now and then, loses what is
-// inside.
+// An RTL block that stalls inside packets, with an elastic buffer on each side: beats wait before
+// the block until it takes them, and after it until their packet is complete. It has the pins of
+// our blocks, but takes a beat in any cycle in which packets_in_ready_o is high, and sends one in
+// any cycle in which packets_out_valid_o is high; packets_out_start_o is ignored,
+// packets_out_ready_i is always high. Its packets are compared with those of the twin by order and
+// content. Their cycles are only reported, but none may wait for kPatience cycles. A reset, now and
+// then, loses the packets inside.
 #pragma once
 #include "testbench/lockstep/lockstep.h"
 
@@ -46,7 +46,7 @@ class ElasticRun {
  private:
   static constexpr Cycle kWavesBehind = 16;
   static constexpr Cycle kPatience = 10'000;  // cycles without a beat that leaves, or is taken
-  static constexpr Cycle kShort = 100;        // so long, and no reset comes and lets it go on
+  static constexpr Cycle kShort = 100;        // after this wait no reset comes to release it
   struct Inside {
     std::shared_ptr<Packet> packet;
     Cycle entered = 0;
@@ -60,7 +60,7 @@ class ElasticRun {
   // For a beat that leaves, for one that is taken.
   Cycle waited_out(Cycle at) const { return inside_.empty() ? 0 : at - moved_; }
   Cycle waited_in(Cycle at) const { return sending_ ? at - taken_ : 0; }
-  // A cycle of it; the next packet comes behind.
+  // Runs one cycle in reset; the next packet comes after it.
   void reset(Cycle at) {
     rtl_.set_reset(true);
     run_on(at);
@@ -88,7 +88,7 @@ class ElasticRun {
     result_.assertion_failed = rtl_.assertion_failed();
     result_.ended = rtl_.has_ended();
   }
-  // A cycle behind the last one compared, for the waveform: nothing enters any more.
+  // Runs a cycle after the last one compared, for the waveform: nothing enters any more.
   void run_on(Cycle at) {
     rtl_.begin_cycle(true);
     rtl_.drive(nullptr);
@@ -187,7 +187,7 @@ class ElasticRun {
   std::shared_ptr<Packet> next_;            // on offer, or being sent
   rtl::BeatOf<typename Pair::In> waiting_;  // its beat on the pins
   bool sending_ = false, on_pins_ = false;
-  Cycle from_ = 0, moved_ = 0, taken_ = 0;  // a beat has left, was taken
+  Cycle from_ = 0, moved_ = 0, taken_ = 0;  // last cycles in which a beat has left, was taken
   u32 beat_ = 0, out_beat_ = 0;             // of the packet that enters, that leaves
   std::deque<Inside> inside_;
   Lives lives_;

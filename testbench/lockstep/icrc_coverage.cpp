@@ -10,13 +10,13 @@ namespace hca::testbench {
 namespace {
 using blocks::IcrcMode;
 
-// ---- what is crossed ----
-// What is done and what comes out. Behind an Ethernet header there is no VCRC.
+// ---- crossed dimensions ----
+// The mode and the result. A frame with an Ethernet header has no VCRC.
 struct KindRow {
   std::string_view name;
   IcrcMode mode;
   bool icrc_ok, vcrc_ok;
-  bool ethernet;  // can be there too
+  bool ethernet;  // possible with an Ethernet header as well
 };
 constexpr std::array kKinds{
     KindRow{"bypass", IcrcMode::Bypass, false, false, true},
@@ -29,7 +29,7 @@ constexpr std::array kKinds{
 
 constexpr std::array<u32, 4> kPayloadsUpTo{64, 256, 1024, 4096};
 
-// Where the packet that enters ends in its last beat.
+// Where the entering packet ends in its last beat.
 struct EndRow {
   std::string_view name;
   u32 (*up_to)(u32 beat, u32 crcs);  // bytes in the last beat
@@ -48,7 +48,7 @@ constexpr std::array<std::string_view, 5> kSpecials{
     "too short, CRCs wrong", "too short, CRCs right", "the shortest good one",
     "the shortest that gets CRCs", "right CRCs and more bytes behind"};
 
-// ---- where a packet belongs ----
+// ---- the bins of a packet ----
 u32 kind_of(const IcrcPacket& p) {
   const bool check = p.mode == IcrcMode::Check;
   const bool vcrc = check && (p.vcrc_ok || !proto::is_native(p.framing));

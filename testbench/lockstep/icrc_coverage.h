@@ -4,8 +4,8 @@
 #include "testbench/lockstep/icrc_stimulus.h"
 
 namespace hca::testbench {
-// What the packets that have passed rtl/icrc/icrc.sv have tried. No VCRC is bad behind an Ethernet
-// header.
+// Coverage of the packets that have passed rtl/icrc/icrc.sv. A frame with an Ethernet header has no
+// bad VCRC.
 class IcrcCoverage : public BinCoverage {
  public:
   explicit IcrcCoverage(u32 beat_bytes = 64);
@@ -14,6 +14,6 @@ class IcrcCoverage : public BinCoverage {
  private:
   u32 beat_bytes_;
   u64 ends_from_ = 0, sizes_from_ = 0,
-      specials_from_ = 0;  // where the second and the third group begin
+      specials_from_ = 0;  // the first bins of the second and the third group
 };
 }  // namespace hca::testbench

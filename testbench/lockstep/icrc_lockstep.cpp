@@ -32,7 +32,7 @@ void IcrcLockstep::take_result(Packet& p, const engine::Event& leaves) {
   p.vcrc_ok = leaves.b & 2;
 }
 
-// It counts with the first beat; later it is anything.
+// Valid with the first beat; random in later ones.
 void IcrcLockstep::set_side_band(const Packet& p, In& control) {
   if (!control.first) return;
   control.mode = u8(p.mode);

@@ -45,7 +45,7 @@ IcrcPacket IcrcStimulus::next() {
   return p;
 }
 
-// Bytes of payload: any number, or as many as make the frame end near the end of a beat.
+// Bytes of payload: any number, or one that makes the frame end near the end of a beat.
 u32 IcrcStimulus::payload_of(const proto::Path& path, const proto::OpcodeRow& row, u32 crcs_sent) {
   constexpr u32 kBeat = 64, kNear = 8;
   const u32 payload = u32(random_.below(regime_.largest_payload() + 1));
@@ -56,7 +56,7 @@ u32 IcrcStimulus::payload_of(const proto::Path& path, const proto::OpcodeRow& ro
   return payload < kBeat ? payload + more : payload + more - kBeat;
 }
 
-// A frame as it is, to be checked, and in each second round without its CRCs, to be completed.
+// A given frame as it is, to be checked; in each second round without its CRCs, to be completed.
 void IcrcStimulus::take_given(IcrcPacket& p) {
   const GivenFrame& given = given_.of(p.number);
   proto::ParsedPacket parsed;
@@ -84,7 +84,7 @@ void IcrcStimulus::make_roce(IcrcPacket& p) {
   const u32 mode = u32(random_.below(5));
   p.mode = mode < 2 ? IcrcMode::Generate : mode < 4 ? IcrcMode::Check : IcrcMode::Bypass;
   const proto::Path path = proto::make_path(random_address(random_, p.framing, p.vlan));
-  // Any opcode with a payload of any length: the ICRC looks at neither.
+  // Any opcode with a payload of any length: the ICRC depends on neither.
   p.opcode = u32(random_.below(proto::kOpcodeRows.size()));
   const proto::OpcodeRow& row = proto::kOpcodeRows[p.opcode];
   proto::Bth bth{};
@@ -100,7 +100,7 @@ void IcrcStimulus::make_roce(IcrcPacket& p) {
   p.payload = payload;
   p.frame = random_bytes(random_, proto::frame_bytes(path, row, payload));
   proto::write_headers(path, row, bth, {}, payload, p.frame.data(), u16(random_()));
-  // Any length, not only multiples of 4: up to 3 bytes less than the headers promise.
+  // Any length, not only multiples of 4: up to 3 bytes less than the headers announce.
   const u32 least = blocks::icrc_min_bytes(p.framing, p.vlan) - crcs;
   u32 end = proto::shape_of(path, row, payload).icrc_offset;
   end -= u32(random_.below(std::min(end - least, 3u) + 1));
@@ -119,15 +119,15 @@ void IcrcStimulus::make_roce(IcrcPacket& p) {
   }
 }
 
-// In a variant field or in front of the covered part the ICRC stays good. A third of native packets
-// has a bad VCRC alone, another a VCRC made again.
+// After damage in a variant field or before the covered part the ICRC stays good. A third of native
+// packets has only a bad VCRC, another third a recomputed VCRC.
 void IcrcStimulus::damage(IcrcPacket& p) {
   const bool native = proto::is_native(p.framing);
   const u64 size = p.frame.size(), vcrc = native ? random_.below(3) : 2;
   const bool residue = random_.chance(1, 4);
   if (vcrc == 0 && residue) return turn_vcrc_residue(p);
   if (vcrc == 0) return turn_bits(p, size - proto::kVcrcBytes, proto::kVcrcBytes);
-  // Half of it in the headers, where the masks are, a quarter in the CRCs.
+  // Half of the damage is in the headers, where the masks are, a quarter in the CRCs.
   const u64 where = random_.below(4);
   if (residue)
     turn_icrc_residue(p);
@@ -143,7 +143,7 @@ void IcrcStimulus::damage(IcrcPacket& p) {
   p.what += ", VCRC made again";
 }
 
-// The register of the CRC, compared when the frame is over, is wrong in one bit.
+// Inverts one bit of the CRC register, as it is compared at the end of the frame.
 void IcrcStimulus::turn_icrc_residue(IcrcPacket& p) {
   const u32 crcs = blocks::crc_bytes(p.framing), bit = u32(random_.below(32));
   turn_last(p, crcs, proto::kIcrcBytes, proto::kIcrcRegister.backward(1u << bit, 8 * crcs));
@@ -156,12 +156,12 @@ void IcrcStimulus::turn_vcrc_residue(IcrcPacket& p) {
   p.what += fmt::format(", bit {} of the VCRC's residue turned", bit);
 }
 
-// So many bytes that begin so far in front of the end.
+// Inverts the bits of `mask` in `bytes` bytes that begin `from_end` bytes before the end.
 void IcrcStimulus::turn_last(IcrcPacket& p, u32 from_end, u32 bytes, u32 mask) {
   for (u32 i = 0; i < bytes; ++i) p.frame[p.frame.size() - from_end + i] ^= u8(mask >> 8 * i);
 }
 
-// One to three.
+// Inverts one to three bits.
 void IcrcStimulus::turn_bits(IcrcPacket& p, u64 from_byte, u64 bytes) {
   for (u64 bits = 1 + random_.below(3); bits; --bits) {
     const u64 bit = 8 * from_byte + random_.below(8 * bytes);
@@ -170,7 +170,7 @@ void IcrcStimulus::turn_bits(IcrcPacket& p, u64 from_byte, u64 bytes) {
   }
 }
 
-// Any bytes, mostly too few for an ICRC.
+// Random bytes, mostly too few for an ICRC.
 void IcrcStimulus::make_random(IcrcPacket& p) {
   p.framing = Framing(random_.below(proto::kFramingCount));
   p.vlan = !proto::is_native(p.framing) && random_.chance(1, 2);
@@ -180,7 +180,7 @@ void IcrcStimulus::make_random(IcrcPacket& p) {
                        p.vlan ? " with VLAN" : "");
 }
 
-// Right CRCs over fewer bytes than the headers have; in half of them only a few are missing.
+// Correct CRCs over fewer bytes than the headers have; in half of these only a few are missing.
 void IcrcStimulus::make_sealed_short(IcrcPacket& p) {
   p.framing = Framing(random_.below(proto::kFramingCount));
   p.vlan = !proto::is_native(p.framing) && random_.chance(1, 2);
@@ -193,7 +193,7 @@ void IcrcStimulus::make_sealed_short(IcrcPacket& p) {
   seal(p);
 }
 
-// Right CRCs at the end of a beat, and the packet goes on.
+// Correct CRCs at the end of a beat, but the packet goes on.
 void IcrcStimulus::make_sealed_inside(IcrcPacket& p) {
   p.framing = Framing(random_.below(proto::kFramingCount));
   p.vlan = !proto::is_native(p.framing) && random_.chance(1, 2);

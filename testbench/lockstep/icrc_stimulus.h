@@ -10,15 +10,15 @@
 
 namespace hca::testbench {
 struct IcrcPacket : StreamPacket {
-  std::vector<u8> sent;   // what enters: up to the ICRC (Generate) or with the CRCs
+  std::vector<u8> sent;   // bytes that enter: up to the ICRC (Generate) or with the CRCs
   std::vector<u8> frame;  // the same for the twin, with room for its CRCs
   blocks::IcrcMode mode = blocks::IcrcMode::Bypass;
   proto::Framing framing = proto::Framing::RoceV2Ip4;
   bool vlan = false;
   std::optional<u32> payload;  // bytes; none in a frame of random bytes
   u32 opcode = 0;              // the row of a frame with a payload
-  bool sealed = false;         // right CRCs that do not make it good: too early in the packet
-  // Of the frame that leaves.
+  bool sealed = false;         // correct CRCs too early in the packet, so it is not good
+  // Results of the frame that leaves.
   u32 bytes_out = 0;
   bool icrc_ok = false, vcrc_ok = false;
   bool good() const { return icrc_ok && (vcrc_ok || !proto::is_native(framing)); }

@@ -13,7 +13,7 @@ namespace hca::testbench {
 using namespace proto;
 
 namespace {
-// Its place in the packet stays.
+// The place in the packet stays.
 template <class Control>
 void set_beside(Control& control, const Control& of_packet) {
   const bool first = control.first, last = control.last;
@@ -90,7 +90,7 @@ void RxParserPins::take(const rtl::BeatOf<rtl::Parsed>& beat) {
 }
 
 namespace {
-// The block has no signal for the length of what it does not know.
+// The block has no signal for the length of unknown contents.
 u32 icrc_offset_of(std::span<const u8> frame, LinkLayer link) {
   ParsedPacket packet;
   parse(frame, link, packet);
@@ -107,7 +107,7 @@ void RxParserPins::finish(Item& item) const {
   ParsedPacket& p = out.packet;
   p.framing = to.framing;
   p.bth = last_.bth;
-  // Of an optional operation without its headers: none (BTH-4).
+  // An optional operation without its headers has no opcode (BTH-4).
   p.opcode = out.verdict == PacketVerdict::ReservedOpcode ? nullptr : opcode_row(p.bth.opcode);
   p.network_offset = u16(blocks::covered_from(to.framing, to.has_vlan));
   p.transport_offset = u16(p.network_offset + framing_row(to.framing).covered_header_bytes);

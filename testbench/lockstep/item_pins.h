@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the items of the units to the pins of their RTL and back, for blocks that stand in the path
-// of the model: the Pins of RtlStandIn.
+// Converts the items of the units to the pins of their RTL and back, for blocks in the path of the
+// model: the Pins of RtlStandIn.
 #pragma once
 #include <vector>
 
@@ -14,12 +14,13 @@
 #include "testbench/lockstep/step_side_bands.h"
 
 namespace hca::testbench {
-// Of a block whose items have one beat without data: what is asked for, and when it is answered.
+// A look-up of a block whose items have one beat without data: the requested number and the time of
+// the answer.
 class Asked {
  public:
   explicit Asked(u32 number) : number_(number) {}
   void look(const char* what, std::optional<u32> asked);  // another number is an error
-  // True: it was asked for in a cycle before, and is not answered yet.
+  // True: it was requested in an earlier cycle and is not answered yet.
   bool take() { return std::exchange(waits_, false); }
 
  private:
@@ -109,7 +110,7 @@ struct ResponderCheckPins {
   rtl::Judged judged_{};
 };
 
-// Of a block whose items are steps of one beat with a context: Derived has number_of(item),
+// Pins of a block whose items are steps of one beat with a context. Derived has number_of(item),
 // request_of(item), context_of(item) and finish(item).
 template <class Derived, class I, class R, class InBand, class OutBand>
 class StepPins {

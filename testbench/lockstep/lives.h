@@ -4,11 +4,11 @@
 #include "model/engine/random.h"
 
 namespace hca::testbench {
-// How long an RTL block goes on until a reset comes: mostly short, that resets find it in all its
-// states; each 256th time long, that what shows late shows too.
+// Cycles until the next reset of an RTL block: mostly few, so that resets find it in all its
+// states; each 256th time many, so that late errors show as well.
 class Lives {
  public:
-  // `every`: what one in eight is at most twice as long as; 0: no reset ever comes.
+  // `every`: one life in eight is up to twice this long; 0: no resets.
   explicit Lives(engine::Cycle every) : every_(every) {}
   engine::Cycle next(engine::Random& random) {
     if (!every_) return engine::kNever;

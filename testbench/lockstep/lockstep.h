@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// An RTL block and its C++ twin side by side: the same random packets, the same random stalls
-// behind, compared in every cycle on both streams until they differ. Now and then a reset comes, in
-// the midst of packets: all that is inside is lost on both sides, and new packets follow.
+// Runs an RTL block and its C++ twin side by side: the same random packets, the same random stalls
+// after them, both streams compared in every cycle until they differ. Now and then a reset comes,
+// in the middle of packets: both sides lose all packets inside, and new packets follow.
 //
-// A Pair of both, the template argument of all this, has
-//   kName, kTwin, kData  the RTL, its twin and what its data leave as, for a person
-//   kTakes               what it takes, if that is no frames
-//   Packet, Stimulus     a StreamPacket, and what makes random ones: Stimulus(seed).next()
+// The template argument Pair describes both and has
+//   kName, kTwin, kData  the names of the RTL, of its twin, and of its output data
+//   kTakes               the name of its input, if that is not frames
+//   Packet, Stimulus     a StreamPacket, and the source of random ones: Stimulus(seed).next()
 //   Unit, Rtl            the PacketUnit and the BlockRtl; In and Out, the side bands of the latter
 //   item_of(packet)      the unit's item; take_result(packet, event) when it has left
-//   sent(packet)         the bytes that enter; set_side_band(packet, control) what counts beside
-//   bytes_out(packet), expected(packet, index, beat_bytes)   of what leaves, beat by beat
-//   describe(packet, left)   the packet as a person wants to see it, before or behind the block
-//   Coverage, Counts     what the packets have tried: count(packet), text()
-//   LookUps              of a block with look-ups: who answers them, see context_look_ups.h
-//   kOneBeat             if each packet has one
+//   sent(packet)         the bytes that enter; set_side_band(packet, control) sets the side band
+//   bytes_out(packet), expected(packet, index, beat_bytes)   the output, beat by beat
+//   describe(packet, left)   the packet in readable form, before or after the block
+//   Coverage, Counts     coverage and counts of the packets: count(packet), text()
+//   LookUps              for a block with look-ups: answers them, see context_look_ups.h
+//   kOneBeat             defined if each packet has one beat
 #pragma once
 #include <fmt/format.h>
 
@@ -27,7 +27,7 @@
 #include "testbench/lockstep/pins.h"
 
 namespace hca::testbench {
-// What goes on between two resets.
+// The part of a run between two resets.
 template <class Pair>
 class LockstepLife {
  public:
@@ -37,7 +37,7 @@ class LockstepLife {
   using Rtl = rtl::BlockRtl<typename Pair::In, typename Pair::Out>;
   using Result = LockstepResult<Pair>;
 
-  // `before`: the cycles of the run in front of it; its own count from 1 on.
+  // `before`: the cycles of the run before this life, which counts its own from 1 on.
   LockstepLife(const LockstepOptions<Pair>& options, u64 seed, Rotation& turns, Rtl& rtl,
                Result& result, Cycle before)
       : options_(options),
@@ -52,7 +52,7 @@ class LockstepLife {
     if constexpr (kLooksUp<Pair>) look_ups_.begin(*rtl_.look_ups());
   }
 
-  // One cycle: the twin, the RTL, the comparison, the clock edge.
+  // Runs one cycle: the twin, the RTL, the comparison, the clock edge.
   void cycle(Cycle at) {
     twin_.run_cycle(at);
     const bool withdraws = options_.withdraw_grants && grant_stands_ && gaps_.chance(1, 50);
@@ -92,8 +92,8 @@ class LockstepLife {
     result_.ended = rtl_.has_ended();
   }
 
-  // A cycle behind the last one compared, for the waveform: RTL and model may do what they like, so
-  // nothing starts any more. The packet that enters goes on.
+  // Runs a cycle after the last one compared, for the waveform. RTL and model may diverge here, so
+  // nothing starts any more; the packet that enters goes on.
   void run_on(Cycle at) {
     twin_.run_cycle(at);
     rtl_.begin_cycle(receiver_.ready());
@@ -104,14 +104,14 @@ class LockstepLife {
   }
 
  private:
-  // What stands on the RTL's pins in one cycle.
+  // The values of the RTL's pins in one cycle.
   struct Pins {
     bool in_ready = false, out_start = false, out_valid = false;
     OutBeat out{};
     bool out_has_spare_bits = false;
   };
 
-  // What the model has on its pins; a packet whose last beat this is has left.
+  // The model's pins of this cycle; after its last beat a packet has left.
   rtl::ExpectedPins<typename Pair::Out> expect(Cycle at) {
     rtl::ExpectedPins<typename Pair::Out> pins{
         before_ + at, twin_.grants(), twin_.started(), false, {}};
@@ -125,7 +125,7 @@ class LockstepLife {
     return pins;
   }
 
-  // A packet on offer where one can start, if there is room behind.
+  // A packet is on offer in a cycle in which one can start, if there is room after the block.
   void note_start(Packet& p) {
     if (!twin_.grants())
       p.start = Start::Held;
@@ -133,7 +133,7 @@ class LockstepLife {
       p.start = Start::AfterPause;
   }
 
-  // What is asked for in this cycle.
+  // Compares the look-up requests of this cycle.
   void compare_asks(Cycle at) {
     auto& asks = look_ups_.take_asks(at, *rtl_.look_ups());
     for (unsigned i = 0; i < asks.size(); ++i) {
@@ -161,7 +161,7 @@ class LockstepLife {
     };
     if (Pair::Unit::kHasRoom || (idle && twin_.open()))
       say("packets_out", "ready", twin_.room_behind(), receiver_.ready());
-    if (idle) {  // where a packet could start
+    if (idle) {  // a packet could start
       say("packets_in", "ready", twin_.grants(), pins.in_ready);
       result_.full_rate_starts += entered && was_closed_;
     }
@@ -266,7 +266,7 @@ class LockstepLife {
   typename LookUpsOf<Pair>::Type look_ups_;
   engine::Random gaps_;
   bool grant_stands_ = false;  // given in the cycle before and not taken
-  bool was_closed_ = false;    // in the cycle before no packet could have started behind another
+  bool was_closed_ = false;    // in the cycle before no packet could have started after another
   std::shared_ptr<Packet> leaving_;  // the packet of the model's beat, and which beat
   u32 leaving_beat_ = 0;
   Result& result_;
@@ -327,7 +327,7 @@ class LockstepRun {
     rtl_.set_reset(false);
     ++result_.resets;
   }
-  // Behind the first clock edge of a reset nothing starts, leaves or is asked for.
+  // After the first clock edge of a reset no start, no output and no look-up request may appear.
   void compare_in_reset() {
     const auto silent = [&](const char* port, const char* field, bool rtl) {
       if (rtl && !result_.divergence)
@@ -352,14 +352,14 @@ class LockstepRun {
   Result result_;
 };
 
-// With `waves`, a run that ends with a divergence or an assertion is done again with a waveform of
+// With `waves`, a run that ends with a divergence or an assertion is repeated with a waveform of
 // its last cycles.
 template <class Run, class Pair>
 typename Run::Result run_with_waves(const LockstepOptions<Pair>& options) {
   constexpr engine::Cycle kWavesBefore = 64;
   auto result = Run(options).run(0, "");
   if (result.equal() || options.waves.empty()) return result;
-  // The same run again: from the same seed it goes the same way.
+  // The repeated run has the same seed, so it is identical.
   result.waves_from = std::max(result.cycles, kWavesBefore) - kWavesBefore + 1;
   Run(options).run(result.waves_from, options.waves);
   result.waves = options.waves;

@@ -5,7 +5,7 @@
 
 namespace hca::testbench {
 namespace {
-// The sizes that extension headers have in opcodes with a payload.
+// The sizes of extension headers of opcodes with a payload.
 const std::vector<u32>& ext_sizes() {
   static const std::vector<u32> sizes = [] {
     std::vector<u32> all;

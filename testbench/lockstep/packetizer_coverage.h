@@ -4,7 +4,7 @@
 #include "testbench/lockstep/packetizer_stimulus.h"
 
 namespace hca::testbench {
-// What the packets that have passed rtl/packetizer/packetizer.sv have tried.
+// Coverage of the packets that have passed rtl/packetizer/packetizer.sv.
 class PacketizerCoverage : public BinCoverage {
  public:
   explicit PacketizerCoverage(u32 beat_bytes = 64);
@@ -12,6 +12,6 @@ class PacketizerCoverage : public BinCoverage {
 
  private:
   u32 beat_bytes_;
-  u64 ends_from_ = 0, sizes_from_ = 0;  // where these groups begin
+  u64 ends_from_ = 0, sizes_from_ = 0;  // the first bins of these groups
 };
 }  // namespace hca::testbench

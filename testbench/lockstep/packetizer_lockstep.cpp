@@ -23,7 +23,7 @@ blocks::PacketizerItem PacketizerLockstep::item_of(Packet& p) {
           p.descriptor.ip_id,    p.payload.data(), u32(p.payload.size()), p.frame.data()};
 }
 
-// It counts with the first beat; later it is anything.
+// Valid with the first beat; random in later ones.
 void PacketizerLockstep::set_side_band(const Packet& p, In& control) {
   if (!control.first) return;
   const bool last = control.last;

@@ -16,8 +16,8 @@ u16 carrying_id(const PacketizerPacket& p) {
 }
 }  // namespace
 
-// Of any length, whatever the path MTU: the packetizer does not know it. One in eight is empty, one
-// in eight as many bytes as fill whole words or beats.
+// A payload of any length, whatever the path MTU, which the packetizer does not have as an input.
+// One in eight is empty, one in eight fills whole words or beats.
 u32 PacketizerStimulus::payload_of(proto::PayloadRule rule) {
   if (rule == proto::PayloadRule::None) return 0;
   const u32 largest = regime_.largest_payload(),
@@ -32,7 +32,7 @@ u32 PacketizerStimulus::payload_of(proto::PayloadRule rule) {
   }
 }
 
-// The sum of an IPv4 header is as large or as small as it can be, or its last step has a carry or
+// The sum of an IPv4 header is as large or as small as possible, or its last step has a carry or
 // just none.
 void PacketizerStimulus::choose_sum(PacketizerPacket& p) {
   proto::AddressVector& av = p.descriptor.address;
@@ -46,12 +46,12 @@ void PacketizerStimulus::choose_sum(PacketizerPacket& p) {
   }
 }
 
-// The next frame that can be parsed, and has no more than a path MTU, as a descriptor and a
-// payload; false: there is none.
+// Returns the next given frame that can be parsed and has at most a path MTU, as a descriptor and a
+// payload. False: there is none.
 bool PacketizerStimulus::take_given(PacketizerPacket& p) {
   for (std::size_t tries = 0; tries < given_.size(); ++tries) {
     const GivenFrame& given = given_.of(next_given_++);
-    proto::ParsedPacket parsed{};  // headers that it does not have: all fields 0
+    proto::ParsedPacket parsed{};  // absent headers: all fields 0
     if (proto::parse(given.bytes, given.link, parsed) != proto::PacketVerdict::Good) continue;
     if (parsed.payload_bytes > rtl::kMaxPayload) continue;
     rtl::Descriptor& d = p.descriptor;

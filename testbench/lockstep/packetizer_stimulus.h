@@ -10,7 +10,7 @@ struct PacketizerPacket : StreamPacket {
   rtl::Descriptor descriptor{};
   const proto::OpcodeRow* opcode = nullptr;
   std::vector<u8> payload;
-  // Of the frame that leaves.
+  // Results of the frame that leaves.
   std::vector<u8> frame;
   u32 bytes_out = 0;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From packets to pins and back: a sender and a receiver that keep the grant rule of the links beat
-// by beat.
+// Converts packets to pins and back: a sender and a receiver that follow the grant rule of the
+// links beat by beat.
 #pragma once
 #include <span>
 
@@ -13,7 +13,7 @@ namespace hca::testbench {
 inline u32 beats_of(u32 bytes, u32 beat_bytes = rtl::kMaxBeatBytes) {
   return bytes ? (bytes + beat_bytes - 1) / beat_bytes : 1;
 }
-// Beat `index` of so many bytes: its data and place; behind the last byte stands 0.
+// Beat `index` of a packet of this many bytes: its data and place; data after the last byte is 0.
 template <class Control>
 rtl::BeatOf<Control> beat_of(std::span<const u8> bytes, u32 index, u32 beat_bytes) {
   rtl::BeatOf<Control> beat;
@@ -37,8 +37,8 @@ void scramble(Control& control, engine::Random& random) {
   fill(bits, random);
   rtl::SideBand<Control>::decode(bits.data(), control);
 }
-// Beat `index` of a packet as it enters a block. Data behind the last byte and side band that does
-// not count are random: the block must not look at them.
+// Beat `index` of a packet as it enters a block. Data after the last byte and side-band bits that
+// are not valid are random: the block must ignore them.
 template <class Pair>
 rtl::BeatOf<typename Pair::In> pins_of(const typename Pair::Packet& packet, u32 index,
                                        u32 beat_bytes, engine::Random& random) {
@@ -61,7 +61,7 @@ class PinSender {
 
   PinSender(u64 seed, u32 beat_bytes) : beat_bytes_(beat_bytes), random_(seed) {}
   bool inside_packet() const { return beat_ != 0; }
-  // A packet waits for its start in this cycle.
+  // True: a packet waits for its start in this cycle.
   bool on_offer(const Offers& offers, engine::Cycle at) const {
     return !inside_packet() && !offers.empty() && offers.front().from <= at;
   }
@@ -80,12 +80,12 @@ class PinSender {
  private:
   const u32 beat_bytes_;
   std::shared_ptr<typename Pair::Packet> packet_;
-  u32 beat_ = 0;  // of the packet, the next one
+  u32 beat_ = 0;  // the next beat of the packet
   Beat now_;
   engine::Random random_;
 };
 
-// Takes packets: counts its room from `start`, gives it back when it takes a packet out.
+// Receives packets: takes room at `start` and returns it when a packet is taken out.
 class PinReceiver {
  public:
   PinReceiver(u32 rooms, const Stalls& stalls) : rooms_(rooms), stalls_(stalls) {}

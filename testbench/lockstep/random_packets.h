@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the stimuli of all blocks are made of.
+// Common parts of the stimuli of all blocks.
 #pragma once
 #include <array>
 #include <map>
@@ -14,17 +14,17 @@
 #include "model/proto/wire/packet.h"
 
 namespace hca::testbench {
-// What all stimuli's packets have.
-enum class Start : u8 { BackToBack, AfterPause, Held };  // Held: there was no room behind
+// The members that packets of all stimuli have.
+enum class Start : u8 { BackToBack, AfterPause, Held };  // Held: there was no room after the block
 inline constexpr std::array<std::string_view, 3> kStartNames{"back to back", "after a pause",
                                                              "held back"};
 struct StreamPacket {
   u64 number = 0;
-  engine::Cycle gap = 0;  // cycles without a packet on offer behind the last beat of the one before
+  engine::Cycle gap = 0;  // cycles without a packet on offer after the previous packet's last beat
   std::string what;       // for a person: how it was made
-  std::size_t bytes_sent = 0;       // that enter
-  Start start = Start::BackToBack;  // how it came in
-  bool alone = false;               // it comes when nothing is inside of the block
+  std::size_t bytes_sent = 0;       // bytes that enter
+  Start start = Start::BackToBack;  // how it entered
+  bool alone = false;               // enters when the block is empty
 };
 
 // The framings, those with an Ethernet header with and without a VLAN tag.
@@ -53,8 +53,8 @@ void randomize(Header& header, engine::Random& random) {
 void randomize(proto::ExtHeaders& ext, engine::Random& random);
 proto::AddressVector random_address(engine::Random& random, proto::Framing framing, bool vlan);
 
-// Numbers of queue pairs and queues: none is given twice, so that what is inside of a block under a
-// number is never another one's.
+// Numbers of queue pairs and queues. None is used twice, so a number inside the block never refers
+// to another object.
 class NewNumbers {
  public:
   bool take(u32 number) { return taken_.insert(number).second; }
@@ -63,8 +63,8 @@ class NewNumbers {
   std::unordered_set<u32> taken_;
 };
 
-// Things that are tried each in its turn, `of` of them under a name; the first one is any. They go
-// on behind a reset, in front of which there is no time for all.
+// Rotates through the variants of a name, `of` of them; it begins with a random one. The rotation
+// continues after a reset, as one life has no time for all variants.
 class Rotation {
  public:
   u32 next(std::string_view name, u32 of, engine::Random& random) {
@@ -77,10 +77,10 @@ class Rotation {
   std::map<std::pair<std::string_view, u32>, u32> next_;
 };
 
-// How packets come changes now and then: back to back or with gaps, short or long ones.
+// Changes the spacing of packets now and then: back to back or with gaps, short or long ones.
 class Regime {
  public:
-  // Of the next packet.
+  // The gap before the next packet.
   engine::Cycle gap(engine::Random& random);
   u32 largest_payload() const { return largest_payload_; }
 

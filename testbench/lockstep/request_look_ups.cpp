@@ -41,7 +41,7 @@ void RequestLookUps::note_sent(const Packet& packet) {
   if (packet->judged) sent_.push_back(packet);
 }
 
-// An ask of no request is not answered; the comparison tells it.
+// A look-up without a request is not answered; the comparison reports it.
 std::array<std::optional<u32>, 2>& RequestLookUps::take_asks(engine::Cycle at,
                                                              const rtl::LookUpPins& pins) {
   asks_ = {pins.context_asked(), pins.region_asked()};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who answers the look-ups of rtl/responder_check/responder_check.sv: the contexts as its
-// write-backs left them, and the regions that the stimulus gave to its requests.
+// Answers the look-ups of rtl/responder_check/responder_check.sv: the contexts as its write-backs
+// left them, and the regions that the stimulus gave to its requests.
 #pragma once
 #include <unordered_map>
 
@@ -13,11 +13,11 @@ class RequestLookUps {
   using Packet = std::shared_ptr<ResponderCheckPacket>;
 
   void begin(rtl::LookUpPins& pins) { pins_ = &pins; }
-  // The answers that come in this cycle; they hold the write-backs of the cycles before.
+  // Gives the answers of this cycle; they contain the write-backs of the cycles before.
   void answer(engine::Cycle at, rtl::LookUpPins& pins);
-  // A packet whose first beat enters the RTL, and with it the P_Key table that it finds.
+  // Notes a packet whose first beat enters the RTL, and the P_Key table of that cycle.
   void note_sent(const Packet& packet);
-  // What the RTL asks for in this cycle: a QPN, an R_Key.
+  // Takes the RTL's look-ups of this cycle: a QPN, an R_Key.
   std::array<std::optional<u32>, 2>& take_asks(engine::Cycle at, const rtl::LookUpPins& pins);
   void write(const rtl::Judged& judged);
   std::string describe() const;
@@ -34,7 +34,7 @@ class RequestLookUps {
 
   rtl::LookUpPins* pins_ = nullptr;
   std::shared_ptr<const proto::PortAttributes> port_;
-  std::deque<Packet> sent_, answered_;  // requests whose context, whose region is not asked for
+  std::deque<Packet> sent_, answered_;  // their context, their region is not requested yet
   std::deque<Asked> contexts_, regions_;
   std::unordered_map<u32, rtl::CheckedState> states_;  // by QPN
   std::unordered_map<u32, Queue> queues_;              // by SRQN

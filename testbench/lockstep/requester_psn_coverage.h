@@ -4,7 +4,7 @@
 #include "testbench/lockstep/requester_psn_stimulus.h"
 
 namespace hca::testbench {
-// What the steps that have passed rtl/requester_psn/requester_psn.sv have tried.
+// Coverage of the steps that have passed rtl/requester_psn/requester_psn.sv.
 class RequesterPsnCoverage : public BinCoverage {
  public:
   explicit RequesterPsnCoverage(u32 beat_bytes = 64);
@@ -15,7 +15,7 @@ class RequesterPsnCoverage : public BinCoverage {
   void count_packet(const RequesterPsnPacket& p);
   void count_answer(const RequesterPsnPacket& p);
 
-  // Where the groups behind the first one begin.
+  // The first bins of the groups after the first one.
   u64 lengths_ = 0, windows_ = 0, packets_ = 0, answers_ = 0, returns_ = 0, hazards_ = 0;
 };
 }  // namespace hca::testbench

@@ -10,7 +10,7 @@ using blocks::PsnResult;
 using blocks::PsnStep;
 
 namespace {
-// By step: what its result follows from.
+// By step: the statements that determine its result.
 constexpr std::array<std::string_view, std::size_t(PsnStep::Count)> kPsnStatements{
     "G1.1", "G1.2, G1.4", "G1.1, G1.3", "G12.1", "G11.4, G12.3", "G11.3"};
 }  // namespace

@@ -13,14 +13,14 @@ using blocks::PsnStep;
 namespace {
 constexpr u32 kMostBytes = u32{1} << 31;
 
-// A length of so many packets.
+// A length of this many packets.
 u32 bytes_of(u32 packets, u32 mtu, engine::Random& random) {
   const u64 full = u64{packets} * mtu;
   return u32(full - (random.chance(1, 3) ? 0 : random.below(packets == 1 ? mtu + 1 : mtu)));
 }
 }  // namespace
 
-// Often one bit away from that of another queue pair.
+// Often one bit away from the number of another queue pair.
 u32 RequesterPsnStimulus::new_number() {
   u32 qpn = 0;
   do {
@@ -57,7 +57,7 @@ std::shared_ptr<PsnQp> RequesterPsnStimulus::new_qp() {
   s.next_psn = psn_add(s.unacked_psn, taken);
   s.sent_psn = psn_add(s.unacked_psn, sent);
   s.send_psn = random_.chance(1, 2) ? s.sent_psn : psn_add(s.unacked_psn, around(sent));
-  if (random_.chance(1, 12)) {  // the whole window is sent, and sent again from its begin on
+  if (random_.chance(1, 12)) {  // the whole window is sent, and sent again from its beginning
     qp->path_mtu = kPathMtus[0];
     s.next_psn = s.sent_psn = psn_add(s.unacked_psn, kPsnWindow);
     s.send_psn = psn_add(s.unacked_psn, 1 + u32(random_.below(3)));
@@ -94,7 +94,7 @@ void RequesterPsnStimulus::make_message(Packet& p) {
   }
 }
 
-// The next one, or one of a message that has been acknowledged beyond it meanwhile.
+// The next packet, or one of a message that has been acknowledged beyond it meanwhile.
 void RequesterPsnStimulus::make_packet(Packet& p) {
   blocks::PsnRequest& r = p.request;
   const SendPsns& s = p.before;

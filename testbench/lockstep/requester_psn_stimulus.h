@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random steps of the PSNs of a few queue pairs: what a requester asks for, around the bounds of
-// the window, of what is outstanding, and of the PSNs themselves.
+// Random steps of the PSNs of a few queue pairs: a requester's operations around the bounds of the
+// window, of the outstanding PSNs, and of the PSN space.
 #pragma once
 #include <memory>
 #include <optional>
@@ -10,13 +10,13 @@
 #include "testbench/lockstep/random_packets.h"
 
 namespace hca::testbench {
-// The twin's state, and the same as the stimulus knows it when it makes the next step.
+// The twin's state, and the stimulus's copy of it when it makes the next step.
 struct PsnQp {
   u32 qpn = 0;
   u16 path_mtu = 256;
   proto::SendPsns twin{}, ahead{};
   u64 steps = 0;
-  u64 last = 0;  // number of the last step, from 1 on, and what it was
+  u64 last = 0;  // number of the last step, from 1 on, and its kind
   blocks::PsnStep last_step{};
 };
 
@@ -25,10 +25,10 @@ struct RequesterPsnPacket : StreamPacket {
   blocks::PsnRequest request{};
   blocks::PsnAnswer answer{};
   proto::SendPsns before{};
-  // Steps back to the one before of its queue pair, and what that was. 0: there is none.
+  // Steps back to the previous one of its queue pair, and its kind. 0: there is none.
   u32 distance = 0;
   blocks::PsnStep step_before{};
-  // What the look-up answers; the state only with the first step of a queue pair.
+  // The answer of the look-up; the state only with the first step of a queue pair.
   engine::Cycle context_late = 0;
   rtl::PsnConfig config{};
   std::optional<proto::SendPsns> fresh{};

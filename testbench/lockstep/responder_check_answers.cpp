@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the look-ups answer for a request, and requests that come from outside.
+// The answers of the look-ups for a request, and requests from captures and vectors.
 #include <utility>
 
 #include "testbench/lockstep/checked_look_ups.h"
@@ -28,9 +28,8 @@ blocks::ResponderCheckItem ResponderCheckPacket::item() {
   return item;
 }
 
-// A request from outside gets a queue pair as it would have one, when the one of that number does
-// not come again so soon: the addresses, keys and PSN of the frame, WQEs, and a region just as
-// large as it asks for.
+// A given request gets a matching queue pair if its number is not used again too soon: the
+// addresses, keys and PSN of the frame, WQEs, and a region exactly as large as the request needs.
 void ResponderCheckStimulus::take_given(Packet& p) {
   const GivenFrame& given = given_.of(p.number);
   p.frame = given.bytes;
@@ -89,7 +88,7 @@ void ResponderCheckStimulus::take_given(Packet& p) {
   p.reads_finished = qp->ahead.reads_accepted;
 }
 
-// What stands beside its beats, and what the look-ups answer.
+// Sets the side band of its beats, and the answers of the look-ups.
 void ResponderCheckStimulus::answer(Packet& p) {
   clear_headers(p.headers);
   PacketVerdict v = parse(p.frame, p.link, p.parsed);
@@ -122,7 +121,7 @@ void ResponderCheckStimulus::answer(Packet& p) {
   if (srq && std::exchange(srq->fresh, false)) p.fresh_srq = {srq->ahead.taken, srq->ahead.limit};
 }
 
-// In front of the twin, to know what comes next.
+// Judges the request before the twin does, to determine the next state.
 void ResponderCheckStimulus::judge_ahead(Packet& p) {
   CheckedQp& qp = *p.of;
   p.before = qp.ahead;

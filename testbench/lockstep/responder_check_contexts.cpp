@@ -22,7 +22,7 @@ void ResponderCheckStimulus::draw_pkeys() {
   port_ = std::move(port);
 }
 
-// WQEs behind those that are taken: as many as credits tell, few, any number.
+// WQEs posted beyond those taken: as many as credits advertise, few, any number.
 u32 ResponderCheckStimulus::choose_posted() {
   constexpr std::array<u32, 10> kFree{0, 1, 2, 3, 4, 5, 6, 31, 32, 33};
   if (random_.chance(1, 32)) return u32(random_());
@@ -37,7 +37,7 @@ u32 ResponderCheckStimulus::near(u32 value, u32 range) {
   return random_.chance(1, 2) ? u32(random_()) : value - u32(random_.below(range));
 }
 
-// Of no queue pair or SRQ that is there, but often one bit away.
+// The number of no existing queue pair or SRQ, but often one bit away from one.
 u32 ResponderCheckStimulus::new_number() {
   for (;;) {
     u32 number = u32(random_.below(kMulticastQp - 2)) + 2;
@@ -48,7 +48,7 @@ u32 ResponderCheckStimulus::new_number() {
   }
 }
 
-// Mostly one bit away from that of another SRQ, each bit in its turn.
+// Mostly one bit away from the number of another SRQ, each bit in its turn.
 u32 ResponderCheckStimulus::new_srqn() {
   const auto& like = srqs_[random_.below(kSrqs)];
   if (!like || random_.chance(1, 8)) return new_number();
@@ -84,7 +84,7 @@ std::shared_ptr<CheckedQp> ResponderCheckStimulus::new_qp() {
       if (!taken) c.qpn = special;
     }
   }
-  // The lane of QP 0 is judged in native framings alone.
+  // The lane of QP 0 is judged only in native framings.
   const bool native = (c.qpn == kQp0 || like_qp0) && random_.chance(3, 4);
   const StreamRow stream = native ? kStreams[random_.below(2)] : one_of(random_, kStreams);
   AddressVector& av = qp->address;

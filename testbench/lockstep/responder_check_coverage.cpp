@@ -7,8 +7,7 @@ namespace hca::testbench {
 namespace {
 using namespace proto;
 
-// Verdicts: each rule, and behind them that none is broken. Opcodes: each row, and behind them a
-// reserved one.
+// Verdicts: each rule, then no broken rule. Opcodes: each row, then a reserved one.
 constexpr std::size_t kVerdicts = kRequestRules.size() + 1;
 constexpr std::size_t kOpcodes = kOpcodeRows.size() + 1;
 
@@ -29,8 +28,8 @@ u32 verdict_of(const ResponderCheckPacket& p) {
 
 bool has_key(const OpcodeRow& row) { return row.has(Ext::Reth) || row.has(Ext::AtomicEth); }
 
-// Whether a request with this opcode to a queue pair of its service can break the rule and none in
-// front of it.
+// True: a request with this opcode to a queue pair of its service can break the rule without
+// breaking an earlier one.
 bool can_break(const OpcodeRow& row, const RequestRule& rule) {
   using enum RequestCause;
   if (rule.cause == WrongService) return true;
@@ -97,7 +96,7 @@ u32 expected_of(const ResponderCheckPacket& p) {
   return p.before.epsn < 2 ? 0 : p.before.epsn >= kPsnModulus - 2 ? 1 : 2;
 }
 
-// Packets back, up to so many.
+// Upper bounds of the number of packets back.
 constexpr std::array<u32, 6> kBack{1, 2, 3, 7, 15, 40};
 u32 back_of(u32 distance) {
   return index_in(kBack, [&](u32 up_to) { return distance <= up_to; });
@@ -114,7 +113,7 @@ bool has_cause(Framing framing, RequestCause cause) {
            return rule.cause == cause && (!of_lrh || is_native(framing));
          });
 }
-// Opcodes as they are crossed with more: those of services without a queue pair here are one.
+// Opcodes as crossed with other dimensions: those of services without a queue pair here are one.
 constexpr std::size_t kReservedKind = kOpcodeRows.size(), kOtherKind = kReservedKind + 1;
 u32 kind_of(std::size_t opcode) {
   return u32(opcode < kOpcodeRows.size() && !is_judged(kOpcodeRows[opcode]) ? kOtherKind : opcode);

@@ -4,14 +4,14 @@
 #include "testbench/lockstep/responder_check_stimulus.h"
 
 namespace hca::testbench {
-// What the requests that have passed rtl/responder_check/responder_check.sv have tried.
+// Coverage of the requests that have passed rtl/responder_check/responder_check.sv.
 class ResponderCheckCoverage : public BinCoverage {
  public:
   explicit ResponderCheckCoverage(u32 beat_bytes = 64);
   void count(const ResponderCheckPacket& p);
 
  private:
-  // Where the groups behind the first one begin.
+  // The first bins of the groups after the first one.
   u64 late_ = 0, psns_ = 0, hazards_ = 0, shared_ = 0, syndromes_ = 0;
 };
 }  // namespace hca::testbench

@@ -33,7 +33,7 @@ void ResponderCheckLockstep::set_side_band(const Packet& p, In& control) {
   control.first = first;
   control.last = last;
   control.bytes = bytes;
-  if (!last) control.verdict = early;  // counts with the last beat alone
+  if (!last) control.verdict = early;  // valid with the last beat only
 }
 
 rtl::BeatOf<rtl::Judged> ResponderCheckLockstep::expected(const Packet& p, u32, u32) {

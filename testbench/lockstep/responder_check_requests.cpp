@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The next request of the stimulus: a given one or one of its own.
+// The next request of the stimulus: a given one or a generated one.
 #include "testbench/lockstep/responder_check_stimulus.h"
 
 namespace hca::testbench {
 using namespace proto;
 
-// One of its own.
+// Generates a request.
 void ResponderCheckStimulus::make_request(Packet& p) {
   plain_ = random_.chance(2, 5);
   oddest_ = random_.chance(1, 6);

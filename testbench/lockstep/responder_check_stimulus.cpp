@@ -14,20 +14,20 @@ AddressVector turned(const AddressVector& av) {
   std::swap(out.source_lid, out.destination_lid);
   return out;
 }
-// The first and last bits of the bytes of a key, its own twice.
+// The first and last bits of the bytes of a key; those of the whole key twice.
 constexpr std::array<u32, 10> kEdges{0, 0, 7, 8, 15, 16, 23, 24, 31, 31};
-// A request that does not go on with the message, or begins none where there is none.
+// A request that does not continue the message, or does not begin one if there is none.
 bool out_of_turn(const OpcodeRow& row, InMessage in) {
   const bool starts = begins_message(row.position);
   return in == InMessage::None ? !starts : starts || row.traits().message != in;
 }
 }  // namespace
 
-// Mostly one that goes on with the message, or begins one.
+// Mostly a request that continues the message, or begins one.
 const OpcodeRow& ResponderCheckStimulus::choose_opcode(const CheckedQp& qp) {
   const Service service = qp.config.service;
   const u64 kind = plain_ ? 19 : random_.below(20);
-  // An operation of RC that nobody executes.
+  // An operation of RC that no responder executes.
   const bool unexecuted = kind == 3 && service == Service::Rc && random_.chance(1, 2);
   for (;;) {
     const OpcodeRow& row = kOpcodeRows[random_.below(kOpcodeRows.size())];
@@ -40,14 +40,14 @@ const OpcodeRow& ResponderCheckStimulus::choose_opcode(const CheckedQp& qp) {
     if (kind == 2) return row;
     const InMessage in = qp.ahead.message;
     if (out_of_turn(row, in)) continue;
-    // Long messages end some day, and WRITEs where they should.
+    // Long messages must end eventually, and WRITEs at their announced length.
     const u32 mtu = qp.config.path_mtu;
     if (in == InMessage::Write && qp.ahead.write_left <= mtu && !ends_message(row.position))
       continue;
     if (in == InMessage::Write && qp.ahead.write_left > mtu && ends_message(row.position) &&
         random_.chance(7, 8))
       continue;
-    // Short messages are more requests.
+    // Short messages give more requests.
     if (in == InMessage::None && !ends_message(row.position) && random_.chance(1, 2)) continue;
     return row;
   }
@@ -153,7 +153,7 @@ void ResponderCheckStimulus::choose_headers(Packet& p, const OpcodeRow& row, u32
   if (turns(Turned::Qkey) && row.has(Ext::Deth)) ext.deth.qkey ^= 1u << next_bit(32);
 }
 
-// Mostly just around the access; else with one thing wrong.
+// Mostly just around the access; else with one error.
 void ResponderCheckStimulus::choose_region(Packet& p, const OpcodeRow& row, const ExtHeaders& ext) {
   const bool atomic = row.traits().is_atomic();
   if (!row.has(Ext::Reth) && !row.has(Ext::AtomicEth)) return;
@@ -173,7 +173,7 @@ void ResponderCheckStimulus::choose_region(Packet& p, const OpcodeRow& row, cons
   r.bytes = va - r.start + bytes + behind;
   if (turns(Turned::Region)) return turn_region(p);
   if (!odd(1, 3)) return;
-  // One bit of a number more often: there are many, and each is compared.
+  // Single bits of numbers more often: there are many, and each is compared.
   constexpr std::array<u32, 16> kWrong{0, 0, 0, 0, 1, 1, 2, 2, 3, 4, 5, 6, 7, 8, 9, 10};
   switch (one_of(random_, kWrong)) {
     case 0:
@@ -216,7 +216,7 @@ void ResponderCheckStimulus::choose_region(Packet& p, const OpcodeRow& row, cons
   }
 }
 
-// What it has, and there are more addresses than all else.
+// Chooses among the numbers that the request has; addresses outnumber all others.
 ResponderCheckStimulus::Turned ResponderCheckStimulus::choose_turned(const OpcodeRow& row) {
   if ((row.has(Ext::Reth) || row.has(Ext::AtomicEth)) && random_.chance(2, 3))
     return Turned::Region;
@@ -225,8 +225,8 @@ ResponderCheckStimulus::Turned ResponderCheckStimulus::choose_turned(const Opcod
   return random_.chance(1, 8) ? Turned::Pkey : Turned::Path;
 }
 
-// One bit of one of the numbers that are compared; or it is larger than 4 GiB, starts so far in
-// front, or ends at, or behind, the last address.
+// One bit of a compared number is inverted; or the region is larger than 4 GiB, starts that far
+// before the access, or ends at or after the last address.
 void ResponderCheckStimulus::turn_region(Packet& p) {
   Region& r = p.region;
   const u32 bit = next_bit(6 * 32 + 8);
@@ -255,7 +255,7 @@ void ResponderCheckStimulus::turn_region(Packet& p) {
   }
 }
 
-// The addresses of the peer, one bit of them turned; GIDs with and without the default prefix.
+// The addresses of the peer with one bit inverted; GIDs with and without the default prefix.
 AddressVector ResponderCheckStimulus::turn_path(AddressVector av) {
   const bool ipv4 = av.framing == Framing::RoceV2Ip4;
   const bool local = av.framing == Framing::IbLocal;
@@ -319,7 +319,7 @@ AddressVector ResponderCheckStimulus::choose_path(const Packet& p) {
     }
   }
   if (p.qp.qpn == kQp0 ? !odd(1, 4) : odd(1, 10)) av.virtual_lane = kQp0Lane;
-  if (odd(1, 32))  // of a group, or the permissive one
+  if (odd(1, 32))  // a group's, or the permissive one
     av.source_lid = u16(random_.chance(1, 4) ? 0xffff : 0xc000 | (random_() & 0x3fff));
   return av;
 }
@@ -327,7 +327,7 @@ AddressVector ResponderCheckStimulus::choose_path(const Packet& p) {
 void ResponderCheckStimulus::build(Packet& p) {
   const OpcodeRow& chosen = choose_opcode(*p.of);
   if (plain_) turned_ = choose_turned(chosen);
-  // What comes out of turn lacks its rights as well: the first of the two rules tells.
+  // A request out of sequence lacks its rights as well: the first of the two rules decides.
   if (is_executed(chosen) && out_of_turn(chosen, p.of->ahead.message) && random_.chance(3, 4))
     p.qp.access = 0;
   OpcodeRow row = chosen;
@@ -341,7 +341,7 @@ void ResponderCheckStimulus::build(Packet& p) {
     row.ext_bytes = 0;
   }
   const AddressVector av = choose_path(p);
-  // As much as lengths of 16 bits can say, whatever the headers.
+  // The largest values that lengths of 16 bits allow, whatever the headers.
   const bool longest = !is_native(av.framing) && !plain_ && random_.chance(1, 1000);
   const u32 payload = longest ? u32(random_.below(65400)) : choose_payload(*p.of, chosen);
   ExtHeaders ext{};

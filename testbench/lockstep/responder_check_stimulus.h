@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random requests for the checker, to a few queue pairs in turn: mostly what the state of the queue
-// pair asks for, else with a mistake that one of the rules finds.
+// Random requests for the checker, to a few queue pairs in turn: mostly the requests that the state
+// of the queue pair expects, else with an error that one of the rules finds.
 #pragma once
 #include <map>
 #include <memory>
@@ -13,11 +13,11 @@
 #include "testbench/lockstep/random_packets.h"
 
 namespace hca::testbench {
-// The twin's state, and the same as the stimulus knows it when it makes the next packet.
+// The twin's state, and the stimulus's copy of it when it makes the next packet.
 struct CheckedSrq {
   u32 srqn = 0;
   proto::SharedQueue twin{}, ahead{};
-  u64 last_taken = 0;  // number of the last packet that did, from 1 on, and its queue pair
+  u64 last_taken = 0;  // number of the last packet that took a WQE, from 1 on, and its queue pair
   u32 last_taker = 0;
   bool fresh = true;  // nothing was judged by it
 };
@@ -27,13 +27,13 @@ struct CheckedQp {
   proto::ReceiveState twin{}, ahead{};
   std::shared_ptr<CheckedSrq> srq{};
   u64 packets = 0;  // requests that were made for it
-  u64 last = 0;     // number of the last one, from 1 on, and what became of it
+  u64 last = 0;     // number of the last one, from 1 on, and its result
   proto::RequestAction last_action{};
 };
 
-// Further apart than requests can be inside of the block: no write-back is on its way any more.
+// A distance larger than any inside the block: no write-back is in flight any more.
 inline constexpr u64 kRequestsFarApart = 40;
-// So many have the same P_Key table in front of them.
+// This many requests in a row have the same P_Key table.
 inline constexpr u64 kRequestsWithPkeys = 500;
 
 struct ResponderCheckPacket : StreamPacket {
@@ -52,11 +52,11 @@ struct ResponderCheckPacket : StreamPacket {
   engine::Cycle context_late = 0, region_late = 0;
   blocks::CheckedRequest checked{};
   proto::ReceiveState before{};  // as it is judged
-  // Packets back to the request before of its queue pair, and what became of that; to the one of
+  // Packets back to the previous request of its queue pair, and its result; to the previous one of
   // another queue pair that took a WQE of its SRQ. 0: there is none.
   u32 distance = 0, shared_distance = 0;
   proto::RequestAction action_before{};
-  // What the look-ups answer; the state only with the first packet of a queue pair or SRQ.
+  // The answers of the look-ups; the state only with the first packet of a queue pair or SRQ.
   rtl::CheckedConfig config{};
   std::optional<rtl::CheckedState> fresh{};
   struct FreshSrq {
@@ -86,7 +86,7 @@ class ResponderCheckStimulus {
   enum class Turned : u8 { Region, Path, Pkey, Qkey, Posted };
   static constexpr std::array<std::string_view, 5> kTurned{"region", "path", "P_Key", "Q_Key",
                                                            "posted"};
-  // responder_check_contexts.cpp
+  // In responder_check_contexts.cpp.
   void draw_pkeys();
   u32 near(u32 value, u32 range);
   u32 new_number();
@@ -94,7 +94,7 @@ class ResponderCheckStimulus {
   std::shared_ptr<CheckedQp> new_qp();
   void choose_qp(Packet& p);
   u32 choose_posted();
-  // responder_check_stimulus.cpp
+  // In responder_check_stimulus.cpp.
   const proto::OpcodeRow& choose_opcode(const CheckedQp& qp);
   u32 choose_psn(const proto::ReceiveState& state);
   u32 choose_payload(const CheckedQp& qp, const proto::OpcodeRow& row);
@@ -121,8 +121,8 @@ class ResponderCheckStimulus {
   std::array<u64, 2> special_used_{};  // number of the last packet of QP 0 and QP 1, from 1 on
   NewNumbers numbers_;
   u32 last_ = 0;
-  // A plain request has nothing wrong but one bit of one number that a rule compares, each bit of
-  // it in its turn; else there may be anything, of the oddest several things at once.
+  // A plain request has no error except one inverted bit of one number that a rule compares, each
+  // bit in its turn. Other requests may have any errors, the oddest ones several at once.
   bool odd(u64 times, u64 of) {
     return !plain_ && (random_.chance(times, of) || (oddest_ && random_.chance(1, 3)));
   }

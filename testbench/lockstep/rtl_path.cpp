@@ -11,7 +11,7 @@ namespace {
 template <class Pins>
 using Owned = std::unique_ptr<RtlStandIn<Pins>>;
 
-// Behind its last answer, an item of a LookUpUnit starts in the next cycle.
+// After its last answer, an item of a LookUpUnit starts in the next cycle.
 template <class Item>
 constexpr engine::Cycle behind_answer() {
   return 1 + Item::kLatency;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The RTL blocks that stand in the path of one chip.
+// The RTL blocks in the path of one chip.
 #pragma once
 #include <memory>
 
@@ -10,7 +10,7 @@
 namespace hca::testbench {
 class RtlPath {
  public:
-  // `config` holds what the RTL has fixed: see rtl_mistakes().
+  // `config` holds the values that the RTL fixes: see rtl_mistakes().
   RtlPath(RtlSet choice, const blocks::ChipConfig& config);
   ~RtlPath();
   const blocks::StandIns& stand_ins() const { return stand_ins_; }

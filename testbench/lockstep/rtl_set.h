@@ -20,7 +20,7 @@ inline constexpr std::array<std::string_view, std::size_t(RtlBlock::Count)> kRtl
     "icrc", "packetizer", "rx_parser", "responder_check", "requester_psn", "completion"};
 
 struct RtlSet {
-  u32 bits = 0;  // one a block, in their order
+  u32 bits = 0;  // one per block, in their order
 
   constexpr bool any() const { return bits; }
   constexpr bool has(RtlBlock block) const { return bits >> unsigned(block) & 1; }

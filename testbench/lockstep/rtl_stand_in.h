@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Verilated block in the place of a unit of the model: an item goes through alone, beat by beat.
-// The block's clock runs from the item's first beat to the last one behind it, and then stands.
+// A Verilated block in place of a unit of the model: an item passes alone, beat by beat. The
+// block's clock runs from the item's first beat to its last one out, and then stops.
 //
-// Pins, the template argument, are those of one item:
+// The template argument Pins describes the pins of one item:
 //   Item, Rtl, kName; In and Out, the side bands of the RTL
-//   Pins(item)            what of it is needed to send it
-//   sent(), set_side_band(control)   its bytes, and what counts beside them in a beat
+//   Pins(item)            takes the inputs from the item
+//   sent(), set_side_band(control)   its bytes, and the side band of a beat
 //   take(beat)            a beat that has left
-//   finish(item)          what has left becomes the item's
-//   answer(look_ups)      of a block with look-ups, in each cycle: true if it gave the last answer
+//   finish(item)          writes the results to the item
+//   answer(look_ups)      for a block with look-ups, in each cycle: true with the last answer
 #pragma once
 #include <fmt/format.h>
 
@@ -24,8 +24,8 @@ class RtlStandIn : public blocks::StandIn<typename Pins::Item> {
   using Item = typename Pins::Item;
   using Rtl = rtl::BlockRtl<typename Pins::In, typename Pins::Out>;
   // `latency`: cycles from the first beat in, or from the last answer of the look-ups, to the first
-  // beat out, as the contract of the unit says. Any other is an error, a pause between beats, or
-  // that the next item could not begin when this one's beats are through.
+  // beat out, by the contract of the unit. Errors are: another latency, a pause between beats, or a
+  // next item that could not begin when this one's beats are through.
   RtlStandIn(Rtl rtl, engine::Cycle latency) : rtl_(std::move(rtl)), latency_(latency) {}
 
   void process(Item& item) override {
@@ -76,7 +76,7 @@ class RtlStandIn : public blocks::StandIn<typename Pins::Item> {
   static constexpr bool kLooksUp = requires(Pins pins, Rtl rtl) { pins.answer(*rtl.look_ups()); };
   static constexpr engine::Cycle kPatience = 10'000;  // cycles
 
-  // The next beat, from the grant on; how many have entered.
+  // The next beat, after the grant, and the number of beats that have entered.
   u32 drive(const Pins& pins, u32 beat) {
     const std::span<const u8> bytes = pins.sent();
     if (beat == beats_of(u32(bytes.size()), rtl_.beat_bytes()) || (!beat && !rtl_.in_ready())) {

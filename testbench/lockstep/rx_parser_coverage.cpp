@@ -9,7 +9,7 @@ using proto::PacketVerdict;
 
 constexpr std::array<u32, 6> kPayloadsUpTo{0, 31, 64, 256, 1024, 65535};
 
-// Verdicts that the parser of another link gives.
+// Verdicts that only the parser of another link gives.
 bool can_be(const StreamRow& s, PacketVerdict v, bool longer) {
   using enum PacketVerdict;
   const bool native = proto::is_native(s.framing);
@@ -34,13 +34,13 @@ bool can_be(const StreamRow& s, PacketVerdict v, bool longer) {
       return s.framing == proto::Framing::IbGlobal || s.framing == proto::Framing::RoceV1;
     case BadIpVersion:
       return s.framing != proto::Framing::IbLocal;
-    case BadPad:  // natively nothing but headers, pad and CRCs, and those are shorter
+    case BadPad:  // native: only headers, pad and CRCs, all shorter
       return !native || !longer;
     default:
       return true;
   }
 }
-// Behind 128 bytes the verdict on the headers stands before the end is known.
+// After 128 bytes the verdict on the headers is known before the end is.
 constexpr std::array<std::string_view, 2> kLengths{"up to 128 bytes", "longer"};
 
 std::vector<std::string> verdict_names() {
@@ -61,7 +61,7 @@ RxParserCoverage::RxParserCoverage(u32 beat_bytes) : beat_bytes_(beat_bytes) {
   const Dimension framing{"framing", stream_names()}, opcode{"opcode", opcode_names()},
       payload{"payload", payload_names(kPayloadsUpTo)}, start{"start", start_names()},
       verdict{"verdict", verdict_names()}, good{"opcode of good frames", opcode_names()};
-  // Of the longest payloads too few to have each opcode.
+  // There are too few of the longest payloads to have each opcode.
   add_cross(std::array{&framing, &good, &payload}, [](std::span<const u32> values) {
     return values[2] == 0 || (values[2] + 1 < kPayloadsUpTo.size() && has_payload(values[1]));
   });

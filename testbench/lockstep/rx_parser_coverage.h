@@ -4,7 +4,7 @@
 #include "testbench/lockstep/rx_parser_stimulus.h"
 
 namespace hca::testbench {
-// What the frames that have passed rtl/rx_parser/rx_parser.sv have tried.
+// Coverage of the frames that have passed rtl/rx_parser/rx_parser.sv.
 class RxParserCoverage : public BinCoverage {
  public:
   explicit RxParserCoverage(u32 beat_bytes = 64);
@@ -12,6 +12,6 @@ class RxParserCoverage : public BinCoverage {
 
  private:
   u32 beat_bytes_;
-  u64 verdicts_from_ = 0, ends_from_ = 0;  // where the other groups begin
+  u64 verdicts_from_ = 0, ends_from_ = 0;  // the first bins of the other groups
 };
 }  // namespace hca::testbench

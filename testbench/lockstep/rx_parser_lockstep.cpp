@@ -58,7 +58,7 @@ std::string RxParserLockstep::describe(const Packet& p, bool left) {
   std::string verdict;
   if (left) {
     const VerdictRow& row = verdict_row(p.parsed.verdict);
-    const bool good = p.parsed.verdict == PacketVerdict::Good;  // what is asked for holds
+    const bool good = p.parsed.verdict == PacketVerdict::Good;  // headers are valid
     verdict = fmt::format("; {} ({})", row.name, good ? "T12-1" : row.statement);
   }
   return fmt::format("packet {}: {}{}; {} bytes{}{}\n", p.number, p.what, verdict, p.frame.size(),

@@ -7,7 +7,7 @@
 
 namespace hca::testbench {
 struct RxParserCounts {
-  u64 good = 0, reserved = 0, bad_crc = 0, bad = 0, late = 0;  // late: by its end alone
+  u64 good = 0, reserved = 0, bad_crc = 0, bad = 0, late = 0;  // late: bad only at its end
   void count(const RxParserPacket& p);
   std::string text() const;
 };

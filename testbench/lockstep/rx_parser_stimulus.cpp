@@ -51,7 +51,7 @@ constexpr std::array kFields{
     FieldRow{kHeaderInfo<Bth>, "OpCode", kAll},
     FieldRow{kHeaderInfo<Bth>, "PadCnt", kAll},
 };
-// Those whose value nobody looks at: reserved bits, too.
+// The fields whose value is ignored: reserved bits, too.
 constexpr std::array kIgnored{
     FieldRow{kHeaderInfo<Lrh>, "Resv2", kNative},
     FieldRow{kHeaderInfo<Lrh>, "Resv5", kNative},
@@ -67,8 +67,8 @@ const FieldInfo& info_of(const FieldRow& row) {
                        [&](const FieldInfo& f) { return f.name == row.field; });
 }
 
-// What stands in the field of other protocols: further tags, ARP, the headers of IPv6, TCP, the
-// ports of other tunnels, the same number with its bytes swapped.
+// Field values of other protocols: further tags, ARP, the headers of IPv6, TCP, the ports of other
+// tunnels, the same number with its bytes swapped.
 constexpr std::array<u16, 10> kEtherTypes{kEtherTypeVlan, 0x88a8,         0x9100, kEtherTypeIpv4,
                                           kEtherTypeIpv6, kEtherTypeRoce, 0x8914, 0x0806,
                                           0x0081,         0x1589};
@@ -94,7 +94,7 @@ constexpr u64 just_too_short(std::string_view field) {
   return bytes_of<Udp>() - 1;
 }
 
-// Where the header of a field stands in a frame; no value: nowhere.
+// The offset of a field's header in a frame; no value: the frame does not have it.
 std::optional<u32> offset_of(const FieldRow& row, const Path& path, const StreamRow& s) {
   const HeaderInfo& header = row.header;
   if (!(row.framings & bit(s.framing))) return {};
@@ -108,7 +108,7 @@ std::optional<u32> offset_of(const FieldRow& row, const Path& path, const Stream
   return path.network_offset;
 }
 
-// That write_headers() has lengths for.
+// The longest payload for which write_headers() has lengths.
 u32 longest_payload(const OpcodeRow& row) {
   return (0xffff - bytes_of<Ipv6>() - bytes_of<Udp>() - bytes_of<Bth>() - row.ext_bytes -
           kIcrcBytes) &
@@ -119,7 +119,7 @@ void set_ip_checksum(u8* ip) {
   store_be<2>(ip + 10, 0);
   store_be<2>(ip + 10, u16(~folded(sum_of_words(ip, bytes_of<Ipv4>()))));
 }
-// Over the bytes that the UDP header says, if the frame has them.
+// The UDP checksum over the bytes that the UDP header announces, if the frame has them.
 void set_udp_checksum(std::vector<u8>& frame, const Path& path) {
   const u32 udp = path.bytes - bytes_of<Udp>();
   if (frame.size() < path.bytes) return;
@@ -133,8 +133,8 @@ void set_udp_checksum(std::vector<u8>& frame, const Path& path) {
 }
 }  // namespace
 
-// By the 40 bytes that a length of IPv6, which does not count its header, has room for behind what
-// write_headers() makes.
+// Lengthens a packet by 40 bytes: an IPv6 length does not count its header, so it allows that much
+// more than write_headers() makes.
 void RxParserStimulus::lengthen(RxParserPacket& p, const Path& path, FrameShape& shape) {
   constexpr u32 kMore = bytes_of<Ipv6>();
   u8* const network = &p.frame[path.network_offset];
@@ -145,7 +145,7 @@ void RxParserStimulus::lengthen(RxParserPacket& p, const Path& path, FrameShape&
   shape.icrc_offset += kMore;
 }
 
-// Another value: near by, one bit away, small, any, or another protocol's.
+// Another value: close by, one bit away, small, any, or another protocol's.
 void RxParserStimulus::change(RxParserPacket& p, u32 offset, const RxParserField& row) {
   const FieldInfo& f = info_of(row);
   const std::span<const u16> others = alike(row.field);
@@ -154,7 +154,7 @@ void RxParserStimulus::change(RxParserPacket& p, u32 offset, const RxParserField
   const u64 kind = random_.below(4);
   if (!others.empty() && random_.chance(1, 2)) {
     value = others[random_.below(others.size())];
-  } else if (is_length(row.field) && random_.chance(1, 2)) {  // too small for the headers behind
+  } else if (is_length(row.field) && random_.chance(1, 2)) {  // too small for the headers after it
     value = random_.below(12);
     if (row.field == "TotalLength") value += bytes_of<Ipv4>();
     if (random_.chance(1, 2)) value = just_too_short(row.field);
@@ -169,7 +169,7 @@ void RxParserStimulus::change(RxParserPacket& p, u32 offset, const RxParserField
   p.what += fmt::format(", {}.{} changed", row.header.name, row.field);
 }
 
-// One bit of one of those that decide, each in its turn, and nothing else.
+// Inverts one bit of a field that decides, each in its turn, and nothing else.
 void RxParserStimulus::turn_bit(RxParserPacket& p, const Path& path) {
   const auto bits_of = [&](const FieldRow& row) {
     return offset_of(row, path, p.stream) ? info_of(row).bits : 0;
@@ -187,8 +187,8 @@ void RxParserStimulus::turn_bit(RxParserPacket& p, const Path& path) {
     set_ip_checksum(&p.frame[path.network_offset]);
 }
 
-// A header with a wrong field that ends with the frame, or a byte before or behind its end: which
-// of the two is told depends on that byte. The size of the frame then.
+// A header with a wrong field that ends with the frame, or a byte before or after its end: the
+// verdict depends on that byte. Returns the new size of the frame.
 u32 RxParserStimulus::end_with_header(RxParserPacket& p, const Path& path) {
   for (;;) {
     const FieldRow& row = kFields[random_.below(kFields.size())];
@@ -203,8 +203,9 @@ u32 RxParserStimulus::end_with_header(RxParserPacket& p, const Path& path) {
   }
 }
 
-// All lengths say as much as a BTH and an ICRC need, or a little more or less, and one bit of the
-// BTH is turned; or natively just an LRH, or a GRH behind it, whatever LNH says. The size then.
+// All lengths are what a BTH and an ICRC need, or a little more or less, and one bit of the BTH is
+// inverted; or a native frame is just an LRH, or an LRH and a GRH, whatever LNH says. Returns the
+// new size.
 u32 RxParserStimulus::shorten(RxParserPacket& p, const Path& path) {
   u8* const frame = p.frame.data();
   u8* const network = frame + path.network_offset;
@@ -238,7 +239,7 @@ u32 RxParserStimulus::shorten(RxParserPacket& p, const Path& path) {
   return path.bytes + bytes;
 }
 
-// Any value in the fields that nobody looks at.
+// Sets any value in the ignored fields.
 void RxParserStimulus::fill_ignored(RxParserPacket& p, const Path& path) {
   for (const FieldRow& row : kIgnored) {
     const std::optional<u32> offset = offset_of(row, path, p.stream);
@@ -263,7 +264,7 @@ void RxParserStimulus::damage_headers(RxParserPacket& p, const Path& path) {
     set_ip_checksum(&p.frame[path.network_offset]);
 }
 
-// The CRCs as icrc_unit finds them, or anything where it does not know where they are.
+// The CRC results as icrc_unit would give them; random if it cannot locate the CRCs.
 void RxParserStimulus::judge_crcs(RxParserPacket& p) {
   ParsedPacket parsed;
   const PacketVerdict v = parse(p.frame, p.link(), parsed);
@@ -274,7 +275,7 @@ void RxParserStimulus::judge_crcs(RxParserPacket& p) {
   if (is_native(parsed.framing)) p.vcrc_ok = vcrc_good(p.frame, parsed);
 }
 
-// The frame ends too early or goes on, or bits of it are turned.
+// The frame ends too early or goes on, or bits of it are inverted.
 void RxParserStimulus::damage_end(RxParserPacket& p) {
   switch (random_.below(4)) {
     case 0:
@@ -356,7 +357,7 @@ RxParserPacket RxParserStimulus::next() {
     std::copy(ext.begin(), ext.end(), p.frame.begin() + path.bytes + bytes_of<Bth>());
   p.what = fmt::format("{} {}, {} bytes of payload", row.name, p.stream.name(), payload);
   if (!largest_sum && random_.chance(1, 2)) fill_ignored(p, path);
-  const u64 kind = largest_sum ? 7 : random_.below(11);  // 7: nothing is wrong
+  const u64 kind = largest_sum ? 7 : random_.below(11);  // 7: no error
   if (kind == 6 && random_.chance(1, 2)) {               // the reserved OpCodes, each in its turn
     do p.frame[path.bytes] = u8(turns_.next("OpCode", 256, random_));
     while (opcode_row(p.frame[path.bytes]));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random frames for the parser: good ones of every opcode in all framings, and ones with a mistake
-// in any field that it looks at.
+// Random frames for the parser: good ones of every opcode in all framings, and ones with an error
+// in any field that it checks.
 #pragma once
 #include "model/blocks/twins/rx_parser_unit.h"
 #include "testbench/lockstep/given_frames.h"
@@ -11,7 +11,7 @@ struct RxParserPacket : StreamPacket {
   std::vector<u8> frame;
   StreamRow stream{};  // as it was built
   u8 opcode = 0;
-  bool icrc_ok = false, vcrc_ok = false;  // what stands beside its last beat
+  bool icrc_ok = false, vcrc_ok = false;  // side band of its last beat
   blocks::ParsedFrame parsed;             // when it leaves
   proto::LinkLayer link() const { return proto::framing_row(stream.framing).link; }
 };

@@ -4,8 +4,8 @@
 #include "model/engine/random.h"
 
 namespace hca::testbench {
-// Which cycles the receiver behind a block lets pass: single ones, long stretches, and long ones
-// with a cycle now and then in which it does, a function of the cycle.
+// The cycles in which the receiver after a block stalls: single ones, long stretches, and long
+// stretches with single cycles without a stall; a function of the cycle.
 class Stalls {
  public:
   Stalls(u64 seed, u32 percent) : seed_(seed), percent_(percent) {}

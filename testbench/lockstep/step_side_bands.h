@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps of the model as they stand in front of the RTL blocks that make them; first, last and bytes
-// stay.
+// Steps of the model as side bands at the input of their RTL blocks; first, last and bytes stay.
 #pragma once
 #include "model/blocks/twins/completion_unit.h"
 #include "model/blocks/twins/requester_psn_unit.h"

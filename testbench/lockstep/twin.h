@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The C++ side of the lockstep: source, the block's PacketUnit and sink on a clock of their own,
-// and what they did in each cycle.
+// and a record of each cycle.
 #pragma once
 #include <algorithm>
 #include <deque>
@@ -52,26 +52,26 @@ class Twin : engine::ProbeSink {
   }
   void run_cycle(engine::Cycle at) { domain_.run_until(at + 1); }
 
-  // Of the cycle that has run, as it was at its begin.
+  // State at the begin of the last cycle.
   bool room_behind() const { return observer_.room_behind; }
-  bool open() const { return observer_.open; }  // a packet may start, if there is room behind
+  bool open() const { return observer_.open; }  // may start, if there is room after the unit
   bool grants() const { return open() && (Unit::kHasRoom || room_behind()); }
   bool started() const { return unit_.packets() != observer_.packets_before; }
 
-  // Packets on offer in front of the unit, the next cycle's among them; taken by the one who drives
-  // the RTL's pins.
+  // Packets on offer before the unit, including those of the next cycle; the driver of the RTL's
+  // pins removes them.
   struct Offer {
     std::shared_ptr<Packet> packet;
     engine::Cycle from;
   };
   std::deque<Offer> offers;
-  // A packet that left the unit; what became of it stands in the packet.
+  // A packet that left the unit; it holds its own result.
   struct Output {
     std::shared_ptr<Packet> packet;
     engine::Cycle first_beat;
   };
-  std::deque<Output> outputs;  // taken by the comparison
-  // What a unit with look-ups asks for; taken by the comparison.
+  std::deque<Output> outputs;  // removed by the comparison
+  // Look-up requests of the unit; the comparison removes them.
   struct Ask {
     engine::Cycle at;
     u64 number;
@@ -79,7 +79,7 @@ class Twin : engine::ProbeSink {
   std::deque<Ask> context_asks, region_asks;
 
  private:
-  struct Observer : engine::Block {  // sees each cycle before the others act
+  struct Observer : engine::Block {  // samples each cycle before the others act
     Twin* twin = nullptr;
     bool room_behind = false, open = false;
     u64 packets_before = 0;
@@ -134,9 +134,10 @@ class Twin : engine::ProbeSink {
     inside_.pop_front();
   }
 
-  // When there will be nothing left, in the RTL too, of what is inside now; looked at again then.
+  // The cycle from which all packets that are inside now have left, in the RTL too; evaluated again
+  // then.
   engine::Cycle empty_from(engine::Cycle now) const {
-    constexpr engine::Cycle kAlone = 64;  // more than what has left takes to its last beat
+    constexpr engine::Cycle kAlone = 64;  // more than from the first to the last beat out
     return inside_.empty() ? left_ ? *left_ + kAlone : 0 : now + kAlone;
   }
 
@@ -149,6 +150,6 @@ class Twin : engine::ProbeSink {
   Sink sink_;
   Unit unit_;
   std::deque<std::shared_ptr<Packet>> inside_;  // pushed, not yet left
-  std::optional<engine::Cycle> left_;           // the first beat of the last one that did
+  std::optional<engine::Cycle> left_;           // the first beat of the last packet that left
 };
 }  // namespace hca::testbench
