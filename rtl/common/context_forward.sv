@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A context behind a result, whose state it takes if it has the same number. With Part, so many bits of it from PartAt on go by
-// a second number, if the context has the bit SharedAt set: by that at QueueAt, if the result is shared too. Combinational.
+// Forwards a result to a context: if both have the same number, the context takes the result's state. With Part, this many bits
+// of the state, from PartAt on, are forwarded by a second number if the context has the bit SharedAt set: the number at
+// QueueAt, if the result is shared too. Combinational.
 module context_forward #(
   parameter int unsigned Context = 32,  // bits
-  parameter int unsigned State = 32,    // of these, the low ones
-  parameter int unsigned Part = 0,      // bits; 0: there is none
+  parameter int unsigned State = 32,    // the low bits of the context
+  parameter int unsigned Part = 0,      // bits; 0: there is no part
   parameter int unsigned PartAt = 0,
   parameter int unsigned SharedAt = 0,
   parameter int unsigned QueueAt = 0
@@ -14,7 +15,7 @@ module context_forward #(
   input  logic               result_valid_i,
   input  logic [23:0]        result_number_i,
   input  logic [State-1:0]   result_state_i,
-  /* verilator lint_off UNUSEDSIGNAL */  // without Part
+  /* verilator lint_off UNUSEDSIGNAL */  // unused without Part
   input  logic               result_shared_i,
   input  logic [23:0]        result_queue_i,
   /* verilator lint_on UNUSEDSIGNAL */

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests that wait for their contexts, which come late, and the hazards between all that is inside: slots in front of the
+// Requests that wait for the late answers of their contexts, and the hazards between all requests inside: slots before the
 // stages of a block, and the contexts of slots and stages.
 //
-// A request takes a slot (take_i) when it enters or with its first beat, and is put in it with its last one (enter_i) or lets
-// it go (drop_i). Its context is asked for in the cycle behind. Answers come in the order of the asks, in any cycle behind the
-// ask. A request that needs more is held at its context's answer (hold_i) and goes on with more_valid_i. Requests start in
-// their order, when there is room behind (room_behind_i), and are in stage 1 in the cycle behind their start.
+// A request takes a slot (take_i) when it enters or with its first beat; with its last beat it is stored there (enter_i) or
+// releases it (drop_i). Its context is requested one cycle later. Answers come in the order of the look-ups, in any cycle after
+// the look-up. A request that needs more is held at its context's answer (hold_i) and continues with more_valid_i. Requests
+// start in their order, when there is room after the block (room_behind_i), and are in stage 1 one cycle after their start.
 //
-// A context's low State bits are what results change (rtl/common/context_forward.sv). In each cycle two results count: 0, what leaves
-// the block, and 1, behind it, what its last stage makes now. An answer holds the write-backs of the cycles before, so it gets
-// both; all else that is inside has got the first one already.
+// Results change the low State bits of a context (rtl/common/context_forward.sv). In each cycle two results are forwarded: 0
+// leaves the block, and 1, the younger one, is made by its last stage now. An answer contains the write-backs of the cycles
+// before, so it gets both; all other contexts inside already have the first one.
 //
 // Combinational paths: room_behind_i to start_o, one gate; results and answers to the registers.
 module look_up_slots #(
   parameter int unsigned SlotBits = 3,
   parameter int unsigned Request = 24,   // bits; the low 24 are the number of its context
   parameter int unsigned Context = 32,   // bits
-  parameter int unsigned State = 32,     // of these
+  parameter int unsigned State = 32,     // the low bits of the context
   parameter int unsigned Stages = 2,     // up to the one that makes results, 2 or more
-  parameter int unsigned Part = 0,       // of rtl/common/context_forward.sv
+  parameter int unsigned Part = 0,       // see rtl/common/context_forward.sv
   parameter int unsigned PartAt = 0,
   parameter int unsigned SharedAt = 0,
   parameter int unsigned QueueAt = 0
@@ -43,7 +43,7 @@ module look_up_slots #(
   output logic                      start_o,
   output logic [SlotBits-1:0]       start_slot_o,
   output logic [Request-1:0]        start_request_o,
-  input  logic [24*(Stages-1)-1:0]  stage_number_i,  // of the contexts in stages 1 to Stages - 1, stage 1 lowest
+  input  logic [24*(Stages-1)-1:0]  stage_number_i,  // numbers of the contexts in stages 1 to Stages - 1, stage 1 lowest
   output logic [Stages*Context-1:0] stage_context_o,
   input  logic [1:0]                result_valid_i,
   input  logic [2*24-1:0]           result_number_i,
@@ -53,7 +53,7 @@ module look_up_slots #(
 );
   localparam int unsigned Slots = 1 << SlotBits;
   localparam logic [SlotBits:0] AllSlots = Slots[SlotBits:0];
-  localparam int unsigned Held = Slots + Stages - 1;  // contexts that are here, without that of the last stage
+  localparam int unsigned Held = Slots + Stages - 1;  // contexts inside, without that of the last stage
 
   // ---- slots ----
   logic [SlotBits:0] used_q;
@@ -115,7 +115,7 @@ module look_up_slots #(
     stage_context_q <= {current[Slots*Context +: (Stages-1)*Context], start_context};
   end
 
-  // ---- hazards: what is judged in this cycle, or leaves in it, changes the contexts that are here ----
+  // ---- hazards: a result of this cycle, judged or leaving, changes the contexts inside ----
   logic [Held*Context-1:0] held, current;
   logic [Held*24-1:0] held_number;
   logic [Context-1:0] answer;
@@ -167,7 +167,7 @@ module look_up_slots #(
   end
 
 `ifdef HCA_ASSERT
-  logic [SlotBits:0] asked_q;  // contexts asked for in the cycles before and not answered
+  logic [SlotBits:0] asked_q;  // contexts requested in the cycles before and not answered
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) asked_q <= '0;
     else begin

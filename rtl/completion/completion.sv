@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The producers of CQs: which entry of its ring a CQE gets, its bytes with the phase, and what becomes of a CQ without room
+// The producers of CQs: the ring entry of a CQE, its bytes with the phase, and the result for a CQ without room
 // (proto::EntryRing, proto::put_cqe).
 //
-// Streams. packets_in has one beat for each step, in the order in which it happens to its CQ: a completion with the fields of
-// its CQE, or a doorbell that says how many CQEs software has taken. packets_out has one beat for each step: what came of it,
-// the entry's address and bytes, the most significant first, and the context as it is now, which is its write-back. A CQE
-// without an entry comes back with its fields, for the events of CQ and queue pair; address and phase are 0.
+// Streams. packets_in has one beat for each step, in the order of the steps of its CQ: a completion with the fields of its CQE,
+// or a doorbell with the number of CQEs that software has consumed. packets_out has one beat for each step: its result, the
+// entry's address and bytes, the most significant first, and the new context, which is its write-back. A CQE without an entry
+// comes back with its fields, for the events of CQ and queue pair; address and phase are 0.
 //
-// Look-ups, hazards, grants: rtl/common/look_up_slots.sv. A stalled look-up holds its step and those behind, in their order; the
-// stages are never stalled. packets_out_start_o takes the room behind exactly Latency cycles ahead of the result.
+// Look-ups, hazards, grants: rtl/common/look_up_slots.sv. A stalled look-up holds its step and those after it, in their order;
+// the stages are never stalled. packets_out_start_o takes the room after the block exactly Latency cycles ahead of the result.
 //
-// Timing. Beat in n, answer at once: ask in n + 1, answer in n + 2, start in n + 3, result in n + 6, Latency = 3; one step a
-// cycle. Combinational path: packets_out_ready_i to packets_out_start_o, one gate. All else is registered.
+// Timing. Beat in n, answer at once: look-up in n + 1, answer in n + 2, start in n + 3, result in n + 6, Latency = 3; one step
+// a cycle. Combinational path: packets_out_ready_i to packets_out_start_o, one gate. All else is registered.
 module completion #(
-  /* verilator lint_off UNUSEDPARAM */  // no data: the assertions alone know how long a beat is
+  /* verilator lint_off UNUSEDPARAM */  // no data: only the assertions use the length of a beat
   parameter int unsigned Width = 512  // 256 or 512
   /* verilator lint_on UNUSEDPARAM */
 ) (
@@ -21,7 +21,7 @@ module completion #(
   input  logic                 rst_ni,
   input  logic                 packets_in_valid_i,
   output logic                 packets_in_ready_o,
-  /* verilator lint_off UNUSEDSIGNAL */  // its place, which the assertions look at
+  /* verilator lint_off UNUSEDSIGNAL */  // only the assertions use its place
   input  hca_pkg::cq_step_t    packets_in_i,
   /* verilator lint_on UNUSEDSIGNAL */
   output logic                 context_ask_valid_o,
@@ -61,7 +61,7 @@ module completion #(
 
   // ---- 1 to 3: slots, asks, hazards, start ----
   request_t request_in, request_0, request_1_q, request_2_q;
-  /* verilator lint_off UNUSEDSIGNAL */  // nothing else is looked up; of the contexts what a stage needs
+  /* verilator lint_off UNUSEDSIGNAL */  // no other look-ups; each stage uses parts of the contexts
   logic [2:0] answered_slot, start_slot;
   logic [Request-1:0] answered;
   hca_pkg::cq_context_t context_1_q, context_2_q;
@@ -132,7 +132,7 @@ module completion #(
 
   assign entries_1 = 32'd1 << context_1_q.log_entries;
 
-  // ---- 5: stage 2: what it does to the state ----
+  // ---- 5: stage 2: its effect on the state ----
   hca_pkg::cq_state_t state, next;
   logic [31:0] waiting, index;
   logic full, written, completes;
@@ -162,7 +162,7 @@ module completion #(
       next.producer = state.producer + 32'd1;
     end else begin
       out_d.result = state.overflowed ? hca_pkg::CqResultLost : hca_pkg::CqResultFirstLost;
-      next.overflowed = full || state.overflowed;  // the one or the other
+      next.overflowed = full || state.overflowed;  // one of the two
     end
 
     // The format of a CQE; bits without a meaning are 0.

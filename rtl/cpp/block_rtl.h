@@ -9,16 +9,16 @@
 #include "rtl/common/look_up_pins.h"
 
 namespace hca::rtl {
-// What the model has on its pins in a cycle, beside the RTL's in a waveform: scope `model`. Its
-// `in_ready` is meant where a packet could start.
+// The model's pins in a cycle, for a waveform beside the RTL's: scope `model`. Its `in_ready` is
+// valid in cycles in which a packet could start.
 template <class Out>
 struct ExpectedPins {
   u64 cycle = 0;
   bool in_ready = false, out_start = false, out_valid = false;
-  BeatOf<Out> out{};  // meant while out_valid
+  BeatOf<Out> out{};  // valid with out_valid
 };
 
-// The Verilated module behind a BlockRtl; verilated_block.h makes it.
+// The Verilated module that implements a BlockRtl; verilated_block.h makes it.
 template <class In, class Out>
 class VerilatedBlock {
  public:
@@ -40,13 +40,13 @@ class VerilatedBlock {
   virtual PinsOf<Out>* look_ups() = 0;
 };
 
-// It begins behind a reset, in front of which each register held any value. A cycle is three calls
-// in this order:
-//   begin_cycle  gives the grant behind the block; then in_ready(), out_valid() and out() stand
-//   drive        the beat that enters, or none; then out_start() stands
+// The block starts after a reset; before the reset each register held a random value. A cycle is
+// three calls in this order:
+//   begin_cycle  gives the grant after the block; then in_ready(), out_valid() and out() are valid
+//   drive        the beat that enters, or none; then out_start() is valid
 //   end_cycle    the clock edge
-// out_valid() and out() stand behind registers. Of a block where they do not, they are meant once
-// in_ready() or out_start() has been asked for.
+// out_valid() and out() come from registers. In a block in which they do not, they are valid only
+// after a call of in_ready() or out_start().
 // The contract's assertions of the RTL are on; the first that fails is kept.
 template <class In, class Out>
 class BlockRtl {
@@ -55,32 +55,32 @@ class BlockRtl {
   using OutBeat = BeatOf<Out>;
 
   u32 beat_bytes() const { return beat_bytes_; }
-  // Of the cycles from the next one on; in these no beat enters.
+  // Takes effect from the next cycle on; while active no beat enters.
   void set_reset(bool active) { rtl_->set_reset(active); }
   void begin_cycle(bool packets_out_ready) { rtl_->set_grant(packets_out_ready); }
   bool in_ready() { return rtl_->in_ready(); }
   bool out_valid() const { return rtl_->out_valid(); }
-  OutBeat out() const { return rtl_->out(); }  // meant while out_valid()
-  // While out_valid(): bits of its side band that are in no field are not 0.
+  OutBeat out() const { return rtl_->out(); }  // valid while out_valid()
+  // While out_valid(): true if side-band bits that belong to no field are not 0.
   bool out_has_spare_bits() const { return rtl_->out_has_spare_bits(); }
   void drive(const InBeat* packets_in) { rtl_->set_beat(packets_in); }
   bool out_start() { return rtl_->out_start(); }
   void end_cycle() { rtl_->clock(); }
 
   bool assertion_failed() const { return rtl_->assertion_failed(); }
-  // By $finish, or by signals that do not settle; it has printed where. Its pins stand from then
-  // on.
+  // True: the RTL ended by $finish, or by signals that do not settle; it has printed where. Its
+  // pins keep their values from then on.
   bool has_ended() const { return rtl_->has_ended(); }
 
-  // Waveform (FST) of all signals from the next cycle on. A cycle is a nanosecond: the n-th
-  // end_cycle is the clock's edge at n.5 ns, and what it meets stands at n ns. One file in an
-  // object's life.
+  // Writes a waveform (FST) of all signals from the next cycle on. A cycle is a nanosecond: the
+  // n-th end_cycle is the clock edge at n.5 ns, and the values before that edge are shown at n ns.
+  // One file in an object's life.
   void trace_to(const std::string& file) { rtl_->trace_to(file); }
   void trace_end() { rtl_->trace_end(); }
-  // In front of end_cycle: what a waveform shows as the model's.
+  // Call before end_cycle: the values that a waveform shows as the model's.
   void show_model(const ExpectedPins<Out>& pins) { rtl_->show_model(pins); }
 
-  // nullptr: it has none.
+  // nullptr: the block has none.
   PinsOf<Out>* look_ups() { return rtl_->look_ups(); }
 
  protected:

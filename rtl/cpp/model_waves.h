@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the model has on its pins, written beside the RTL's signals into a waveform of Verilator's:
-// scope `model`, with the names of the RTL's ports, and the number of the cycle.
+// Writes the model's pins beside the RTL's signals into a waveform of Verilator: scope `model`,
+// with the names of the RTL's ports, and the number of the cycle.
 #pragma once
 #include <verilated_fst_c.h>
 
@@ -14,7 +14,7 @@ namespace hca::rtl {
 template <class Out>
 class ModelWaves {
  public:
-  // `data_bits`: of a beat; 0: it has none.
+  // `data_bits`: bits of a beat's data; 0: the beats have none.
   explicit ModelWaves(u32 data_bits) {
     add("cycle", 64), add("packets_in_ready", 1);
     add("packets_out_start", 1), add("packets_out_valid", 1);
@@ -27,7 +27,7 @@ class ModelWaves {
   }
   ModelWaves(const ModelWaves&) = delete;
 
-  // Before the file is opened.
+  // Call before the file is opened.
   void add_to(VerilatedFst& trace) {
     trace.addInitCb([](void* self, VerilatedFst* to,
                        u32 code) { static_cast<ModelWaves*>(self)->declare(*to, code); },

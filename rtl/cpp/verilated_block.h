@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The class that Verilator makes, driven as a VerilatedBlock. For the sources of wrappers only.
+// Drives the class that Verilator generates as a VerilatedBlock. For the sources of wrappers only.
 #pragma once
 #include <verilated.h>
 #include <verilated_fst_c.h>
@@ -18,7 +18,7 @@
 #include "rtl/cpp/verilated_ends.h"
 
 namespace hca::rtl {
-// Pins hold bit 0 in their first byte, headers have their most significant bit there.
+// The first byte of a pin holds bit 0, that of a header its most significant bits.
 template <class Control, class Pins>
 void put_control(const Control& control, Pins& pins) {
   constexpr unsigned kBytes = SideBand<Control>::kBytes;
@@ -40,7 +40,7 @@ Control get_control(const Pins& pins) {
   return control;
 }
 
-// A bit that belongs to no field is set.
+// True: a bit that belongs to no field is set.
 template <class Control, class Pins>
 bool has_spare_bits(const Pins& pins) {
   Pins fields = pins;
@@ -65,7 +65,7 @@ concept HasWaves = requires(Top& top, VerilatedFstC* waves) {
   top.trace(waves, 99);
 };
 
-// Its asks and answers. `changed` is called when pins have.
+// The context look-ups of the top. `changed` is called when its pins have changed.
 template <class Top, class Changed, class Pins>
 class VerilatedContexts : public Pins {
  public:
@@ -118,17 +118,17 @@ class VerilatedLookUps : public LookUpPins {
   Changed changed_;
 };
 
-// The top is evaluated when something is read that its pins change in the same cycle, and at the
-// clock's edge; what stands behind registers is read as it is.
+// The top is evaluated at the clock edge, and before a read of an output that depends on its pins
+// in the same cycle; registered outputs are read as they are.
 template <class Top, class In, class Out>
 class VerilatedTop : public VerilatedBlock<In, Out> {
  public:
   explicit VerilatedTop(const char* name) {
     context_.traceEverOn(true);
-#if !VM_COVERAGE                                  // which counts what packets do
+#if !VM_COVERAGE                                  // coverage counts what packets do
     context_.randReset(2), context_.randSeed(1);  // registers begin with any value
 #endif
-    context_.fatalOnError(false);  // a failed assertion is reported, not the end of the program
+    context_.fatalOnError(false);  // a failed assertion is reported and does not end the program
     top_ = std::make_unique<Top>(&context_, name);
     top_->clk_i = 0, top_->rst_ni = 1, top_->packets_in_valid_i = 0, top_->packets_out_ready_i = 0;
     [[maybe_unused]] const auto changed = [this] { stale_ = true; };
@@ -149,9 +149,9 @@ class VerilatedTop : public VerilatedBlock<In, Out> {
   }
   ~VerilatedTop() override {
     end_waves();
-    Verilated::threadContextp(&context_);  // from which the top takes itself out, not another's
+    Verilated::threadContextp(&context_);  // the top removes itself from this context
     top_->final();
-#if VM_COVERAGE  // what it has counted, for verilator_coverage, into the current folder
+#if VM_COVERAGE  // writes the counts for verilator_coverage into the current folder
     const auto counts = std::string(top_->modelName()) + "_" + std::to_string(getpid()) + ".dat";
     context_.coveragep()->write(counts.c_str());
 #endif
@@ -235,11 +235,11 @@ class VerilatedTop : public VerilatedBlock<In, Out> {
   }
   void eval() {
     stale_ = false;
-    if (has_ended()) return;  // a second $finish would be the end of the program
+    if (has_ended()) return;  // a second $finish would end the program
     Verilated::threadContextp(&context_);
     try {
       top_->eval();
-    } catch (const RtlEnded&) {  // has_ended() tells
+    } catch (const RtlEnded&) {  // has_ended() reports it
     }
   }
   void dump() {
@@ -254,14 +254,14 @@ class VerilatedTop : public VerilatedBlock<In, Out> {
   static constexpr unsigned kHalfCycle = 5;  // in units of 100 ps
 
   VerilatedContext context_;
-  bool stale_ = true;  // pins have changed since it was evaluated
+  bool stale_ = true;  // pins have changed since the last evaluation
   std::unique_ptr<Top> top_;
   std::unique_ptr<PinsOf<Out>> look_ups_;
-  std::unique_ptr<VerilatedFstC> waves_;  // before `top_` goes
+  std::unique_ptr<VerilatedFstC> waves_;  // destroyed before `top_`
   std::unique_ptr<ModelWaves<Out>> model_;
 };
 
-// A block of one of the two widths; `set_up` gets its top before it is used.
+// Makes a block of one of the two widths; `set_up` gets its top before it is used.
 template <class Top256, class Top512, class In, class Out, class SetUp>
 std::unique_ptr<VerilatedBlock<In, Out>> make_block(const char* name, u32 beat_bytes,
                                                     SetUp&& set_up) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Verilator calls when RTL ends the simulation, in the place of its own functions, which end
-// the program, one of them with exit code 0. VerilatedTop looks at what is noted here.
+// The functions that Verilator calls when the RTL ends the simulation. They replace Verilator's
+// own, which end the program, one of them with exit code 0. VerilatedTop checks the flag that they
+// set.
 #include <verilated.h>
 
 #include <cstdio>
@@ -12,7 +13,7 @@ void vl_finish(const char* file, int line, const char*) {
   std::printf("%s:%d: $finish in the RTL\n", file, line);
 }
 
-// Signals that do not settle among others: there is no way on.
+// Called for signals that do not settle, among other causes: the evaluation cannot continue.
 void vl_fatal(const char* file, int line, const char*, const char* message) {
   Verilated::threadContextp()->gotFinish(true);
   std::printf("%%Error: %s:%d: %s\n", file, line, message);

@@ -3,7 +3,7 @@
 #include <stdexcept>
 
 namespace hca::rtl {
-// The RTL has ended the simulation in the midst of an evaluation.
+// The RTL has ended the simulation in the middle of an evaluation.
 struct RtlEnded : std::runtime_error {
   RtlEnded() : std::runtime_error("the RTL has ended the simulation") {}
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CRC registers as they were `zeros_i` bytes of 0 before. Combinational.
+// The CRC registers before the last `zeros_i` bytes of 0. Combinational.
 module crc_rewind (
   input  logic [5:0]  zeros_i,
   input  logic [31:0] icrc_i,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inserts or checks the ICRC, in native framings the VCRC too, of packets that pass at a beat of Width bits a cycle.
+// Inserts or checks the ICRC of packets that pass at a beat of Width bits a cycle; in native framings the VCRC too.
 //
-// Streams. Byte i of a beat is data[8*i+7:8*i]; a frame starts with its first beat's byte 0 and fills every beat but the
-// last. packets_in counts the frame without FCS and Ethernet padding: from the first header byte to the last payload or
-// pad byte (IcrcGenerate) or to the last byte of the CRCs (IcrcCheck). Mode, framing and vlan are read with the first
-// beat and hold for the packet; what stands in data behind the last byte of the last beat is ignored. On packets_out the
-// side band is the packet's own in all its beats and data behind the last byte is 0.
+// Streams. Byte i of a beat is data[8*i+7:8*i]; a frame starts with its first beat's byte 0 and fills every beat but the last.
+// packets_in counts the frame without FCS and Ethernet padding: from the first header byte to the last payload or pad byte
+// (IcrcGenerate) or to the last byte of the CRCs (IcrcCheck). Mode, framing and vlan are read with the first beat and hold for
+// the packet; data after the last byte of the last beat is ignored. On packets_out the side band is the packet's own in all its
+// beats and data after the last byte is 0.
 //   IcrcBypass    the frame passes unchanged
 //   IcrcGenerate  4 bytes, 6 in native framings, are appended; where they open a beat of their own, the next start is
 //                 held back by one cycle. The frame reaches at least to the end of the BTH.
@@ -13,11 +13,11 @@
 //                 too short for BTH and CRCs is bad.
 // icrc_ok and vcrc_ok are 0 in all other beats.
 //
-// Grants. A start in cycle n needs `ready` in cycle n; once high, ready falls only after a start; from first to last beat
-// valid stays high and ready is not looked at. On packets_in the start is the first beat. On packets_out it is `start`,
-// exactly Latency cycles ahead of the first beat: this block has no room of its own for a packet, so it takes room
-// behind it when it lets one in, and nothing is ever stalled inside. (With a start at the first beat a packet could be
-// let in only when the one before it has left: one packet in Latency + 1 cycles.) The receiver counts room from start.
+// Grants. A start in cycle n needs `ready` in cycle n; once high, ready falls only after a start; from first to last beat valid
+// stays high and ready is ignored. On packets_in the start is the first beat. On packets_out it is `start`, exactly Latency
+// cycles ahead of the first beat: this block has no room of its own for a packet, so it takes room after the block when it
+// admits one, and nothing is ever stalled inside. (With a start at the first beat a packet could be admitted only when the
+// previous one has left: one packet in Latency + 1 cycles.) The receiver counts room from start.
 //
 // Timing. First beat in n: first beat out in n + Latency, Latency = 5, for all packets; one beat a cycle, back to back.
 // Combinational paths: packets_out_ready_i to packets_in_ready_o, packets_in_valid_i and .first to packets_out_start_o,
@@ -42,8 +42,8 @@ module icrc #(
   localparam logic [6:0] Full = BeatBytes[6:0];
 
   // ---- 0: grants ----
-  logic open_q, open_d;    // a packet may start in this cycle, if there is room behind
-  logic spill_q, spill_d;  // the beat of CRCs that do not fit takes this cycle
+  logic open_q, open_d;    // a packet may start in this cycle, if there is room after the block
+  logic spill_q, spill_d;  // CRCs that need a beat of their own take this cycle
   hca_pkg::icrc_mode_e mode_in_q, mode_in;
   hca_pkg::framing_e framing_in_q, framing_in;
   logic [6:0] crc_bytes_in;
@@ -78,7 +78,7 @@ module icrc #(
     end
   end
 
-  // ---- 1: input register: side band held, data cleared behind the last byte ----
+  // ---- 1: input register: side band held, data cleared after the last byte ----
   logic s1_valid_q;
   logic [2:0] s1_index_q;  // of the beat in its packet, up to MaskBeats
   hca_pkg::beat_t s1_q, s1_d;
@@ -98,7 +98,7 @@ module icrc #(
   logic s2_valid_q;
   hca_pkg::beat_t s2_q;
   logic [Width-1:0] s2_data_q;
-  logic s2_runt_q;  // the packet ends before its CRCs could
+  logic s2_runt_q;  // the packet is too short for its CRCs
   logic [15:0] s2_tail_q;  // its last two bytes so far
   logic [31:0] s2_icrc_q;
   logic [15:0] s2_vcrc_q;
@@ -128,7 +128,7 @@ module icrc #(
     s1_runt = bytes_so_far < {1'b0, hca_pkg::icrc_min_bytes(s1_q.framing, s1_q.vlan)};
   end
 
-  // The byte before the beat stands in stage 2.
+  // The byte before the beat is in stage 2.
   always_comb begin
     tail = {s1_data_q[7:0], s2_data_q[Width-1 -: 8]};
     for (int i = 1; i < BeatBytes; i++)
@@ -160,7 +160,7 @@ module icrc #(
   assign s3_icrc_d = (s2_q.first ? 32'd0 : icrc_advanced) ^ s2_icrc_q;
   assign s3_vcrc_d = (s2_q.first ? 16'd0 : vcrc_advanced) ^ s2_vcrc_q;
 
-  // ---- 4: the zeros taken back ----
+  // ---- 4: the padding zeros removed again ----
   logic s4_valid_q;
   hca_pkg::beat_t s4_q;
   logic [Width-1:0] s4_data_q;
@@ -179,7 +179,7 @@ module icrc #(
     .vcrc_o(s4_vcrc_d)
   );
 
-  // ---- 5: the CRCs inserted or judged ----
+  // ---- 5: the CRCs inserted or checked ----
   logic s5_valid_q;
   hca_pkg::beat_t s5_q, s5_d;
   logic [Width-1:0] s5_data_q, s5_data_d;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puts headers in front of payloads that pass at a beat of Width bits a cycle: all framings, all opcodes.
+// Puts headers before payloads that pass at a beat of Width bits a cycle: all framings, all opcodes.
 //
 // Streams. Byte i of a beat is data[8*i+7:8*i]. packets_in brings a payload, which starts with its first beat's byte 0 and
 // fills every beat but the last; a packet without payload is one beat of 0 bytes. The descriptor beside the first beat
-// says what becomes of it: the addresses, the BTH (its PadCnt is not read), the extension headers (those that the opcode
-// has are taken), the IPv4 identification and payload_bytes, the whole payload, at most MaxPayload. What stands in data
-// behind the last byte, and in the descriptor beside other beats, is ignored. packets_out is the frame up to the ICRC as
-// rtl/icrc/icrc.sv takes it, in mode IcrcGenerate: headers with lengths, PadCnt and IPv4 checksum (the UDP checksum is 0),
-// payload, pad of zeros; data behind the last byte is 0.
+// determines the frame: the addresses, the BTH (its PadCnt is not read), the extension headers (those that the opcode has are
+// used), the IPv4 identification and payload_bytes, the whole payload, at most MaxPayload. Data after the last byte, and
+// descriptors beside other beats, are ignored. packets_out is the frame up to the ICRC as rtl/icrc/icrc.sv takes it, in mode
+// IcrcGenerate: headers with lengths, PadCnt and IPv4 checksum (the UDP checksum is 0), payload, pad of zeros; data after the
+// last byte is 0.
 //
 // Grants. As in rtl/icrc/icrc.sv: a start in cycle n needs `ready` in cycle n; once high, ready falls only after a start; from
-// first to last beat valid stays high and ready is not looked at. packets_out_start_o takes the room behind exactly
-// Latency cycles ahead of the first beat; nothing is ever stalled inside.
+// first to last beat valid stays high and ready is ignored. packets_out_start_o takes the room after the block exactly Latency
+// cycles ahead of the first beat; nothing is ever stalled inside.
 //
 // Timing. First beat in n: first beat out in n + Latency, Latency = 4, for all packets; the next packet starts when this
 // one's beats have left, so that packets_out can be full at a beat a cycle.
@@ -35,7 +35,7 @@ module packetizer #(
   localparam int unsigned BeatBytes = Width / 8;
   localparam int unsigned BeatBits = $clog2(BeatBytes);
   localparam logic [6:0] Full = BeatBytes[6:0];
-  localparam int unsigned Front = 8 * hca_pkg::MaxPathBytes;  // bits in front of the BTH
+  localparam int unsigned Front = 8 * hca_pkg::MaxPathBytes;  // bits before the BTH
   localparam int unsigned Net = 8 * (hca_pkg::Ipv6Bytes + hca_pkg::UdpBytes);
   localparam int unsigned Ext = 8 * hca_pkg::MaxExtBytes;
   localparam int unsigned Bth = 8 * hca_pkg::BthBytes;
@@ -43,11 +43,11 @@ module packetizer #(
   localparam logic [15:0] UdpBytes = hca_pkg::UdpBytes[15:0];
   localparam logic [15:0] Ipv4Bytes = hca_pkg::Ipv4Bytes[15:0];
   localparam int unsigned Image = 8 * hca_pkg::MaxHeaderBytes;
-  localparam int unsigned Kept = hca_pkg::MaxHeaderBytes / BeatBytes;  // beats of payload behind the newest
+  localparam int unsigned Kept = hca_pkg::MaxHeaderBytes / BeatBytes;  // earlier beats of payload that are kept
 
   // ---- 0: grants ----
-  logic open_q, open_d;        // a packet may start in this cycle, if there is room behind
-  logic [7:0] wait_q, wait_d;  // cycles in which none may
+  logic open_q, open_d;        // a packet may start in this cycle, if there is room after the block
+  logic [7:0] wait_q, wait_d;  // cycles in which none may start
   logic [hca_pkg::ExtCount-1:0] has;  // extension headers
   logic [6:0] path_bytes, header_bytes;
   logic [1:0] pad;
@@ -81,9 +81,9 @@ module packetizer #(
     end
   end
 
-  // ---- 1: input register: the descriptor held, data cleared behind the last byte ----
+  // ---- 1: input register: the descriptor held, data cleared after the last byte ----
   logic s1_valid_q, s1_first_q;
-  /* verilator lint_off UNUSEDSIGNAL */  // the place of a beat is not asked for again
+  /* verilator lint_off UNUSEDSIGNAL */  // the place of a beat is not used again
   hca_pkg::descriptor_t s1_q;
   /* verilator lint_on UNUSEDSIGNAL */
   logic [Width-1:0] s1_data_q;
@@ -94,7 +94,7 @@ module packetizer #(
   // ---- 2: headers with their lengths, most significant bit first, in two parts; the sum of the IPv4 header ----
   logic s2_valid_q, s2_first_q;
   logic [Width-1:0] s2_data_q;
-  logic [Front-1:0] s2_front_q, s2_front_d;          // in front of the BTH
+  logic [Front-1:0] s2_front_q, s2_front_d;          // before the BTH
   logic [Bth+Ext-1:0] s2_behind_q, s2_behind_d;      // BTH and extension headers
   logic [19:0] s2_ip_sum_q, s2_ip_sum_d;
   logic [6:0] s2_path_bytes_q, s2_header_bytes_q;
@@ -194,18 +194,18 @@ module packetizer #(
 
   assign s2_behind_d = {bth, hca_pkg::ext_headers(s1_has_q, s1_q.ext)};
 
-  // ---- 3: all headers in one image, byte 0 lowest; payload turned to where it goes in a beat ----
+  // ---- 3: all headers in one image, byte 0 lowest; payload rotated to its place in a beat ----
   logic [Width-1:0] s3_data_q, s3_data_d;
   logic [Kept*Width-1:0] s3_kept_q;  // the beats before, the newest lowest
   logic [Image-1:0] image_q, image_d, image_be;
   logic active_q, active_d;    // a packet leaves
   logic [2:0] index_q;         // its beats that have left, up to 7
-  logic [12:0] left_q;         // its bytes that have not
+  logic [12:0] left_q;         // its bytes that have not left
   logic [6:0] s3_header_bytes_q;
   hca_pkg::framing_e s3_framing_q;
   logic s3_vlan_q;
   logic [16:0] ip_sum;
-  hca_pkg::ipv4_t checksum;  // the rest of it 0
+  hca_pkg::ipv4_t checksum;  // all its other bits are 0
   logic [9:0] turn;  // bits
 
   always_comb begin
@@ -237,7 +237,7 @@ module packetizer #(
   logic s4_valid_q;
   hca_pkg::beat_t s4_q, s4_d;
   logic [Width-1:0] s4_data_q, s4_data_d;
-  logic [2:0] delay;  // beats that are headers alone
+  logic [2:0] delay;  // beats that contain only headers
   logic [(Kept+1)*Width-1:0] kept;
   logic [Width-1:0] newer, older, upper;
 

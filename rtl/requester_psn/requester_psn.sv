@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// The PSNs of the requester: which a message and its packets take, the window, what an acknowledgement covers, and where
-// go-back-N stands (proto::SendPsns).
+// The PSNs of the requester: those of a message and its packets, the window, the range that an acknowledgement covers, and the
+// state of go-back-N (proto::SendPsns).
 //
-// Streams. packets_in has one beat for each step, of any source, in the order in which it happens to its queue pair: a message
-// begins, a packet of it is sent or sent again, an ACK or response, a NAK or a missing response, a timer. `psn` is that of an
-// answer, or of packets their message's first one, with `index` PSNs of it in front of the packet; byte_len, up to 2^31, and
-// kind say how many PSNs the message has. packets_out has one beat for each step: PSN and count that the message or packet takes,
-// else the oldest unacknowledged PSN and 0; what came of it; and the context as it is now, which is its write-back.
+// Streams. packets_in has one beat for each step, of any source, in the order of the steps of its queue pair: a message begins,
+// a packet of it is sent or sent again, an ACK or response, a NAK or a missing response, a timer. `psn` is that of an answer,
+// or for packets the first one of their message, with `index` PSNs of it before the packet; byte_len, up to 2^31, and kind
+// determine how many PSNs the message has. packets_out has one beat for each step: PSN and count that the message or packet
+// takes, else the oldest unacknowledged PSN and 0; its result; and the new context, which is its write-back.
 //
-// Look-ups, hazards, grants: rtl/common/look_up_slots.sv. A stalled look-up holds its step and those behind, in their order; the
-// stages are never stalled. packets_out_start_o takes the room behind exactly Latency cycles ahead of the result.
+// Look-ups, hazards, grants: rtl/common/look_up_slots.sv. A stalled look-up holds its step and those after it, in their order;
+// the stages are never stalled. packets_out_start_o takes the room after the block exactly Latency cycles ahead of the result.
 //
-// Timing. Beat in n, answer at once: ask in n + 1, answer in n + 2, start in n + 3, result in n + 6, Latency = 3; one step a
-// cycle. Combinational path: packets_out_ready_i to packets_out_start_o, one gate. All else is registered.
+// Timing. Beat in n, answer at once: look-up in n + 1, answer in n + 2, start in n + 3, result in n + 6, Latency = 3; one step
+// a cycle. Combinational path: packets_out_ready_i to packets_out_start_o, one gate. All else is registered.
 module requester_psn #(
-  /* verilator lint_off UNUSEDPARAM */  // no data: the assertions alone know how long a beat is
+  /* verilator lint_off UNUSEDPARAM */  // no data: only the assertions use the length of a beat
   parameter int unsigned Width = 512  // 256 or 512
   /* verilator lint_on UNUSEDPARAM */
 ) (
@@ -22,7 +22,7 @@ module requester_psn #(
   input  logic                  rst_ni,
   input  logic                  packets_in_valid_i,
   output logic                  packets_in_ready_o,
-  /* verilator lint_off UNUSEDSIGNAL */  // its place, which the assertions look at
+  /* verilator lint_off UNUSEDSIGNAL */  // only the assertions use its place
   input  hca_pkg::psn_step_t    packets_in_i,
   /* verilator lint_on UNUSEDSIGNAL */
   output logic                  context_ask_valid_o,
@@ -55,10 +55,10 @@ module requester_psn #(
     logic [23:0] count;  // PSNs that it takes
   } work_t;
 
-  // ---- 1 to 3: slots, asks, hazards, start ----
+  // ---- 1 to 3: slots, look-ups, hazards, start ----
   request_t request_in, request_0, request_1_q;
   work_t work_2_q;
-  /* verilator lint_off UNUSEDSIGNAL */  // nothing else is looked up; of the last stage's context the state alone
+  /* verilator lint_off UNUSEDSIGNAL */  // no other look-ups; the last stage uses only the state of its context
   logic [2:0] answered_slot, start_slot;
   logic [Request-1:0] answered;
   hca_pkg::psn_context_t context_1_q, context_2_q;
@@ -135,7 +135,7 @@ module requester_psn #(
     end
   end
 
-  // ---- 5: stage 2: what it does to the state ----
+  // ---- 5: stage 2: its effect on the state ----
   hca_pkg::psn_state_t state, next;
   logic [23:0] place, waiting, going_on, behind, further, up_to, acked;
   logic [24:0] window;

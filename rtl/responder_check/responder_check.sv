@@ -1,27 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// Judges requests: the rules of 9.6 and 9.7 in the order of their table (hca_pkg::request_verdict), and what a verdict does to
-// the context of its queue pair.
+// Judges requests: the rules of 9.6 and 9.7 in the order of their table (hca_pkg::request_verdict), and the effect of a verdict
+// on the context of its queue pair.
 //
-// Streams. packets_in is packets_out of rtl/rx_parser/rx_parser.sv without its data, at Width bits a beat: the headers hold in all
-// beats, the verdict with the last one. Good frames with a request and those of a reserved OpCode are judged; all others,
-// responses among them, are let fall. bth.dest_qp names the queue pair: there is one, of service RC, UC or UD. packets_out has
-// one beat for each request judged: verdict, syndrome of the answer, what the following blocks need of the request, and the
-// context as it is now, which is its write-back: qpn and state, of a receive queue that is shared srqn, rq_consumed and rq_limit.
+// Streams. packets_in is packets_out of rtl/rx_parser/rx_parser.sv without its data, at Width bits a beat: the headers hold in
+// all beats, the verdict with the last one. Good frames with a request and those of a reserved OpCode are judged; all others,
+// responses among them, are dropped. bth.dest_qp names the queue pair, which exists and has service RC, UC or UD. packets_out
+// has one beat for each request judged: verdict, syndrome of the answer, the fields that the following blocks need of the
+// request, and the new context, which is its write-back: qpn and state; for a shared receive queue srqn, rq_consumed and
+// rq_limit.
 //
-// Look-ups. A context is asked for in the cycle behind the last beat, the region of its R_Key, if the request carries one that
-// is not 0, in the cycle behind its context's answer. Answers come in the order of the asks, at most one a cycle, in any
-// cycle behind the ask; this block has room for them. A context holds all write-backs of the cycles before; later ones of
-// the same queue pair or SRQ are forwarded in here. pkeys_i is the P_Key table of the port, entry 0 in the low bits; it stands.
+// Look-ups. A context is requested one cycle after the last beat; the region of the R_Key, if the request carries one that is
+// not 0, one cycle after its context's answer. Answers come in the order of the look-ups, at most one a cycle, in any cycle
+// after the look-up; this block has room for them. A context contains all write-backs of the cycles before; later ones of the
+// same queue pair or SRQ are forwarded in here. pkeys_i is the P_Key table of the port, entry 0 in the low bits; it is stable.
 //
-// Grants. As in rtl/icrc/icrc.sv, but with room for Slots requests of its own, from the first beat on until their start into the rule
-// stages, which needs packets_out_ready_i: packets_out_start_o takes the room behind exactly Latency cycles ahead of the
-// verdict. A stalled look-up holds its request and those behind, in their order; the rule stages are never stalled.
+// Grants. As in rtl/icrc/icrc.sv, but with room of its own for Slots requests, from the first beat on until their start into
+// the rule stages, which needs packets_out_ready_i: packets_out_start_o takes the room after the block exactly Latency cycles
+// ahead of the verdict. A stalled look-up holds its request and those after it, in their order; the rule stages are never
+// stalled.
 //
-// Timing. Last beat in n, both answers at once: ask in n + 1, answer in n + 2, R_Key asked for in n + 3, answered in n + 4, start
-// in n + 5 (n + 3 without R_Key), verdict in n + 12, Latency = 7; one request a cycle. Combinational path: packets_out_ready_i to
-// packets_out_start_o, one gate. All else is registered.
+// Timing. Last beat in n, both answers at once: context look-up in n + 1, answer in n + 2, R_Key look-up in n + 3, answer in n
+// + 4, start in n + 5 (n + 3 without R_Key), verdict in n + 12, Latency = 7; one request a cycle. Combinational path:
+// packets_out_ready_i to packets_out_start_o, one gate. All else is registered.
 module responder_check #(
-  /* verilator lint_off UNUSEDPARAM */  // no data: the assertions alone know how long a beat is
+  /* verilator lint_off UNUSEDPARAM */  // no data: only the assertions use the length of a beat
   parameter int unsigned Width = 512  // 256 or 512
   /* verilator lint_on UNUSEDPARAM */
 ) (
@@ -29,7 +31,7 @@ module responder_check #(
   input  logic              rst_ni,
   input  logic              packets_in_valid_i,
   output logic              packets_in_ready_o,
-  /* verilator lint_off UNUSEDSIGNAL */  // headers that no rule asks for
+  /* verilator lint_off UNUSEDSIGNAL */  // headers that no rule uses
   input  hca_pkg::parsed_t  packets_in_i,
   /* verilator lint_on UNUSEDSIGNAL */
   output logic              context_ask_valid_o,
@@ -51,9 +53,9 @@ module responder_check #(
   localparam int unsigned Context = hca_pkg::ContextBits;
   localparam int unsigned State = hca_pkg::StateBits;
   localparam int unsigned Region = hca_pkg::RegionBits;
-  localparam int unsigned Judge = 6;  // the rule stage that knows the state; the ones in front do not need it
+  localparam int unsigned Judge = 6;  // the rule stage that needs the state; earlier ones do not
 
-  // What the rules ask of the headers.
+  // The header fields that the rules use.
   typedef struct packed {
     logic [127:0] source_gid;
     logic [127:0] destination_gid;
@@ -86,15 +88,15 @@ module responder_check #(
     logic begins;
     logic ends;
     logic full;        // a packet that is as long as the path MTU
-    logic saved;       // it takes an entry of the saved requests, as a READ
+    logic saved;       // it takes an entry of the saved requests, as a READ does
     logic atomic;      // with an AtomicETH
     logic exact;       // 8 bytes at a multiple of 8
     logic eight;       // with 8 bytes of payload
-    logic whole;       // FLUSH of all that its key names
+    logic whole;       // FLUSH of the whole region of its key
     logic takes_wqe;
     logic has_reth;
-    logic [31:0] packets;  // of its response
-    logic [15:0] right;    // that it needs
+    logic [31:0] packets;  // packets of its response
+    logic [15:0] right;    // access right that it needs
   } work_t;
 
   // ---- 0: grants ----
@@ -111,9 +113,9 @@ module responder_check #(
     else if (packets_in_valid_i) open_q <= packets_in_i.last;
   end
 
-  // ---- 1: a slot for each request, asks ----
+  // ---- 1: a slot for each request, look-ups ----
   request_t request_in, request_0;
-  /* verilator lint_off UNUSEDSIGNAL */  // headers that no rule asks for, and whether it is a request alone
+  /* verilator lint_off UNUSEDSIGNAL */  // headers that no rule uses; one bit of in_kind
   logic [6:0] in_kind;
   logic [hca_pkg::ExtCount-1:0] in_has;
   /* verilator lint_on UNUSEDSIGNAL */
@@ -146,14 +148,14 @@ module responder_check #(
     request_in.payload_bytes = packets_in_i.payload_bytes;
   end
 
-  // R_Keys that wait: their slots, the next ask and the next answer.
+  // Waiting R_Keys: their slots, the next look-up and the next answer.
   logic [SlotBits-1:0] asked_q, keys_q;
   logic [Slots*SlotBits-1:0] waiting_q;
   logic [SlotBits-1:0] answered_slot, key_slot, start_slot;
   logic [Slots*Region-1:0] region_q;
   logic region_ask_valid_q;
   logic [31:0] region_ask_q;
-  /* verilator lint_off UNUSEDSIGNAL */  // its R_Key alone
+  /* verilator lint_off UNUSEDSIGNAL */  // only its R_Key is used
   request_t answered;
   /* verilator lint_on UNUSEDSIGNAL */
 
@@ -178,15 +180,15 @@ module responder_check #(
     if (context_valid_i) waiting_q[asked_q*SlotBits +: SlotBits] <= answered_slot;
     for (int s = 0; s < Slots; s++)
       if (region_valid_i && key_slot == s[SlotBits-1:0]) region_q[s*Region +: Region] <= region_i;
-      else if (context_valid_i && answered_slot == s[SlotBits-1:0]) region_q[s*Region +: Region] <= '0;  // of no R_Key
+      else if (context_valid_i && answered_slot == s[SlotBits-1:0]) region_q[s*Region +: Region] <= '0;  // has no R_Key
   end
 
-  // ---- 2: hazards; WQEs taken and the limit go by the SRQ, where the queue pair has one ----
+  // ---- 2: hazards; WQEs taken and the limit belong to the SRQ, if the queue pair has one ----
   logic out_valid_q;
   hca_pkg::judged_t out_q, out_d;
   logic [Judge:1] valid_q;
   work_t work_0, work_1_q, work_2_q, work_3_q, work_4_q, work_5_q;
-  /* verilator lint_off UNUSEDSIGNAL */  // of which the stages need a part each
+  /* verilator lint_off UNUSEDSIGNAL */  // the stages need a part each
   work_t work_6_q;
   hca_pkg::context_t qp_1_q, qp_2_q, qp_3_q, qp_4_q, qp_5_q, qp_6_q;
   hca_pkg::region_t region_5_q;  // spare bits
@@ -279,7 +281,7 @@ module responder_check #(
   logic in_table;
   logic [31:0] expected_qkey;
 
-  // One partition, not 0, and one of both is a full member.
+  // The same partition, not 0, and at least one of both is a full member.
   function automatic logic pkeys_match(input logic [15:0] a, input logic [15:0] b);
     pkeys_match = a[14:0] == b[14:0] && a[14:0] != 15'd0 && (a[15] || b[15]);
   endfunction
@@ -300,7 +302,7 @@ module responder_check #(
 
   // ---- 6: rule stage 3, Support ----
   work_t work_3;
-  /* verilator lint_off UNUSEDSIGNAL */  // headers that no rule asks for, that it is a request, and all but capabilities
+  /* verilator lint_off UNUSEDSIGNAL */  // headers that no rule uses, is_request, and all but capabilities
   logic [6:0] op;
   logic [hca_pkg::ExtCount-1:0] has;
   logic [Context-1:0] context_3;
@@ -343,7 +345,7 @@ module responder_check #(
     work_3.broken[hca_pkg::RuleT10_2_UC] = unsupported;
     work_3.broken[hca_pkg::RuleT10_2_UD] = unsupported;
 
-    // Packets of a READ's response; of all else one.
+    // Packets of the response: those of a READ, else one.
     padded = {12'd0, work_3_q.request.dma_len} + {31'd0, qp_3_q.path_mtu} - 44'd1;
     work_3.packets = 32'd1;
     if (operation.reads && work_3_q.request.dma_len != 32'd0)
@@ -351,7 +353,7 @@ module responder_check #(
         if (qp_3_q.path_mtu[i]) work_3.packets = padded[i +: 32];
   end
 
-  // ---- 7: rule stage 4, Length, of what the packet says itself ----
+  // ---- 7: rule stage 4, Length, by the packet alone ----
   work_t work_4;
   logic bad_length;
   logic [15:0] mtu, payload;
@@ -396,7 +398,7 @@ module responder_check #(
     work_5.broken[hca_pkg::RuleT10_5_UC] = work_5.broken[hca_pkg::RuleT10_5_RC];
   end
 
-  // ---- 9: rule stage 6: Order, Sequence, Resource and what else needs the state; the verdict and its effect ----
+  // ---- 9: rule stage 6: Order, Sequence, Resource and other rules that need the state; the verdict and its effect ----
   hca_pkg::checked_state_t state, next;
   logic [hca_pkg::RuleCount-1:0] broken;
   logic [23:0] distance;
@@ -462,7 +464,7 @@ module responder_check #(
     out_d.nak = verdict[2:0];
     if (fails) next.failing = 1'b1;
 
-    // A packet of a WRITE: its place is where the one before ended.
+    // A packet of a WRITE is placed where the previous one ended.
     if (writes) begin
       if (work_6_q.has_reth) begin
         next.write_va = work_6_q.request.va;
@@ -526,7 +528,7 @@ module responder_check #(
       out_d.completes_message = executes && work_6_q.ends;
     end
 
-    // An SRQ gives its WQE with the first packet, and one to a request that failed where it would have taken one.
+    // An SRQ gives its WQE with the first packet; it also gives one to a request that failed where it would have taken one.
     took = executes && work_6_q.takes_wqe;
     fails_own = action == hca_pkg::ActionNakAndFail && known && work_6_q.takes_wqe && cause != hca_pkg::CauseBadSequence
                 && cause != hca_pkg::CauseUnsupported && cause != hca_pkg::CauseSharedQueueFailed;
@@ -577,7 +579,7 @@ module responder_check #(
   localparam logic [6:0] Full = BeatBytes[6:0];
   localparam int unsigned Latency = Judge + 1;  // packets_out_start_o to the first beat
   localparam logic MayBeEmpty = 1'b1;
-  localparam logic BytesFill = 1'b0;  // they are of the payload
+  localparam logic BytesFill = 1'b0;  // bytes counts the payload
 `include "stream_assert.svh"
 `endif
 endmodule

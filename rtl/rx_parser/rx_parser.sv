@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes frames apart that pass at a beat of Width bits a cycle: headers, payload, and a verdict on form and lengths.
+// Parses frames that pass at a beat of Width bits a cycle: headers, payload, and a verdict on form and lengths.
 //
-// Streams. Byte i of a beat is data[8*i+7:8*i]. packets_in brings whole frames as they leave rtl/icrc/icrc.sv, with whatever
-// follows the IP or GRH length as Ethernet padding; of `framing` only the link is read, InfiniBand or Ethernet, with the
-// first beat, and icrc_ok and vcrc_ok with the last one. packets_out has as many beats. Beside each stand the headers and
-// payload_bytes, what the headers announce; the payload starts with byte 0 of the first beat and fills beats but its
-// last; behind it beats have 0 bytes. verdict is the first thing that does not hold: with the last beat of the whole
-// frame, in those before of what the first 128 bytes say, which hold all headers. Where this is bad there are no headers and no
-// payload, but framing, addresses and BTH of a reserved OpCode. Bytes that the frame does not have are 0.
+// Streams. Byte i of a beat is data[8*i+7:8*i]. packets_in brings whole frames as they leave rtl/icrc/icrc.sv, with any bytes
+// after the IP or GRH length as Ethernet padding; of `framing` only the link is read, InfiniBand or Ethernet, with the first
+// beat, and icrc_ok and vcrc_ok with the last one. packets_out has as many beats. Beside each are the headers and
+// payload_bytes, the size that the headers announce; the payload starts with byte 0 of the first beat and fills all its beats
+// but the last; later beats have 0 bytes. verdict is the first check that fails: with the last beat over the whole frame, in
+// earlier beats over the first 128 bytes, which contain all headers. If that early verdict is bad there are no headers and no
+// payload, except framing, addresses and BTH of a reserved OpCode. Bytes that the frame does not have are 0.
 //
 // Grants. As in rtl/icrc/icrc.sv: a start in cycle n needs `ready` in cycle n; once high, ready falls only after a start; from
-// first to last beat valid stays high and ready is not looked at. packets_out_start_o takes the room behind exactly
-// Latency cycles ahead of the first beat; nothing is ever stalled inside.
+// first to last beat valid stays high and ready is ignored. packets_out_start_o takes the room after the block exactly Latency
+// cycles ahead of the first beat; nothing is ever stalled inside.
 //
 // Timing. First beat in n: first beat out in n + Latency, Latency = 128 bytes + 4 beats, for all frames; one beat a cycle,
 // back to back. Combinational paths: packets_out_ready_i to packets_in_ready_o, packets_in_valid_i and .first to
@@ -23,7 +23,7 @@ module rx_parser #(
   input  logic             rst_ni,
   input  logic             packets_in_valid_i,
   output logic             packets_in_ready_o,
-  /* verilator lint_off UNUSEDSIGNAL */  // mode, vlan and which Ethernet framing are not asked for
+  /* verilator lint_off UNUSEDSIGNAL */  // mode, vlan and the kind of Ethernet framing are not used
   input  hca_pkg::beat_t   packets_in_i,
   /* verilator lint_on UNUSEDSIGNAL */
   input  logic [Width-1:0] packets_in_data_i,
@@ -61,13 +61,13 @@ module rx_parser #(
     else if (packets_in_valid_i) open_q <= packets_in_i.last;
   end
 
-  // ---- 1: the line of beats, data cleared behind the last byte ----
+  // ---- 1: the line of beats, data cleared after the last byte ----
   logic [Line-1:0] valid_q, first_q, last_q, native_q, icrc_ok_q, vcrc_ok_q;
   logic [7*Line-1:0] bytes_q;
   logic [Line*Width-1:0] data_q;
 
   // ---- 2: the first 128 bytes, byte 0 in the most significant bits ----
-  logic [Beats-1:0] ours;  // belongs to the packet whose first beat stands at the end of this part of the line
+  logic [Beats-1:0] ours;  // belongs to the packet whose first beat is at the end of this part of the line
   logic [Image-1:0] image_d, image_q;
   logic [7:0] size_d, size_q;    // of the frame if it ends here
   logic ended_d, ended_q, image_native_q;
@@ -89,9 +89,9 @@ module rx_parser #(
     end
   end
 
-  // ---- 3: what the headers say ----
+  // ---- 3: header fields ----
   hca_pkg::verdict_e front_d, middle_d, back_d;  // in front of the rule on the frame's end, up to the UDP checksum, behind it
-  /* verilator lint_off UNUSEDSIGNAL */  // reserved bits, and what stands behind the headers
+  /* verilator lint_off UNUSEDSIGNAL */  // reserved bits, and bytes after the headers
   hca_pkg::ethernet_t ethernet;
   hca_pkg::vlan_t vlan;
   hca_pkg::lrh_t lrh;
@@ -169,7 +169,7 @@ module rx_parser #(
     // Checksums.
     ip_sum = 22'd0;
     for (int i = 0; i < hca_pkg::Ipv4Bytes / 2; i++) ip_sum = ip_sum + {6'd0, ipv4[16*i +: 16]};
-    // A sum of so few words that is right has no carry here.
+    // A correct sum of so few words has no carry here.
     ip_folded = {1'b0, ip_sum[15:0]} + {11'd0, ip_sum[21:16]};
     pseudo_d = {14'd0, hca_pkg::IpProtocolUdp} + {4'd0, udp_bytes};
     for (int i = 0; i < 16; i++)
@@ -300,7 +300,7 @@ module rx_parser #(
   logic [15:0] left_q, left;            // bytes of payload that have not left
   logic native_5_q, checked_5_q;
   logic [6:0] payload_at_5_q;
-  logic [2:0] delay;  // beats that are headers alone
+  logic [2:0] delay;  // beats that contain only headers
   logic [9:0] turn;   // bits
   logic [Line-1:0] here;
   logic [Width-1:0] older, newer, joined;

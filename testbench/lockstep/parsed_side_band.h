@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The headers of a frame as they stand beside its payload behind rtl/rx_parser/rx_parser.sv.
+// The headers of a frame as they leave rtl/rx_parser/rx_parser.sv beside its payload.
 #pragma once
 #include "model/proto/wire/packet.h"
 #include "rtl/rx_parser/parsed.h"
