@@ -14,7 +14,7 @@ namespace {
 // Before libsystemc's main() prints its banner.
 const int kNoBanner = setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 0);
 
-// A command, and what adds its options.
+// A command, and the function that adds its options.
 struct Row {
   const char *name, *sentence;
   void (*add)(CLI::App& command, int& exit_code);
@@ -22,26 +22,28 @@ struct Row {
 constexpr std::array kCommands{
     Row{"run", "simulate two HCAs: bandwidth, message rate, latency, and where the time goes",
         hca::cli::add_run},
-    Row{"serve", "simulate two HCAs for programs of the verbs, which `hca run --attach` starts",
+    Row{"serve", "simulate two HCAs for verbs programs, which `hca run --attach` starts",
         hca::cli::add_serve},
-    Row{"faults", "frames that are lost, calls that fail: of an `hca serve` that runs",
+    Row{"faults", "inject lost frames and failing calls into a running `hca serve`",
         hca::cli::add_faults},
-    Row{"calibrate", "published measurements of real adapters against the presets",
+    Row{"calibrate", "compare published measurements of real adapters with the presets",
         hca::cli::add_calibrate},
     Row{"sweep", "run a scenario at many points, and compare them", hca::cli::add_sweep},
-    Row{"compare", "two results of hca run: knobs that differ, figures, and where the time went",
+    Row{"compare",
+        "compare two results of hca run: knobs that differ, figures, and where the time went",
         hca::cli::add_compare},
     Row{"config", "print every knob with its default, range and meaning", hca::cli::add_config},
-    Row{"decode", "Show packets field by field, with their CRCs and the header rules they break",
+    Row{"decode", "show packets field by field, with their CRCs and the header rules they break",
         hca::cli::add_decode},
-    Row{"docs", "Write the documents that are made from the model's tables", hca::cli::add_docs},
-    Row{"replay", "replay vectors and captures: the model must do as they say",
+    Row{"docs", "write the documents that are generated from the model's tables",
+        hca::cli::add_docs},
+    Row{"replay", "replay vectors and captures, and check that the model behaves as they require",
         hca::cli::add_replay},
-    Row{"vectors", "the conformance vectors as a whole", hca::cli::add_vectors},
-    Row{"rtl", "RTL blocks in lockstep with the model", hca::cli::add_rtl},
+    Row{"vectors", "export the conformance vectors, or show their coverage", hca::cli::add_vectors},
+    Row{"rtl", "run RTL blocks in lockstep with the model", hca::cli::add_rtl},
 };
 
-// The command that needs a subcommand and got none, or another word.
+// Reports a command that needs a subcommand but got none, or an unknown word.
 int exit_of(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App* last = &app;
   while (!last->get_subcommands().empty()) last = last->get_subcommands().back();
@@ -59,7 +61,7 @@ int exit_of(const CLI::App& app, const CLI::ParseError& error) {
 }
 }  // namespace
 
-// libsystemc brings main(). What goes wrong ends here as one line on stderr.
+// libsystemc provides main(). Every error ends here as one line on stderr.
 int sc_main(int argc, char** argv) {
   static_cast<void>(kNoBanner);
   CLI::App app{"hca: a cycle-accurate model of an RDMA host channel adapter"};
