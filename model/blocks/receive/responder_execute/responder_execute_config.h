@@ -14,7 +14,7 @@ struct ResponderExecuteConfig {
   Cycle latency = 3, interval = 1;
   u32 parking = 64;        // packets that wait for receive WQEs
   u32 batch = 8;           // receive WQEs read at once
-  u32 outcomes = 256;      // requests executed whose answer has not left
+  u32 outcomes = 256;      // executed requests whose answer has not left
   u32 responses = 32;      // per port: response packets between memory and wire
   u32 lane_responses = 0;  // the same per lane; 0: all lanes share `responses`
   Cycle read_interval = 1, fetch_add = 0;
@@ -52,26 +52,25 @@ struct hca::engine::Knobs<hca::blocks::ResponderExecuteConfig> {
           knob("parking", &C::parking, Unit::Count, 1, 4096, "packets that wait for receive WQEs"),
           knob("batch", &C::batch, Unit::Count, 1, 16, "receive WQEs read at once"),
           knob("outcomes", &C::outcomes, Unit::Count, 1, 65536,
-               "requests executed whose answer has not left"),
+               "executed requests whose answer has not left"),
           knob("responses", &C::responses, Unit::Count, 1, blocks::kMostPackets,
                "READ response packets of a port between memory and wire"),
           knob("lane_responses", &C::lane_responses, Unit::Count, 0,
                blocks::kMostPackets / blocks::kLanes,
-               "instead, of each lane of link_control a port has so many; 0: all share "
+               "instead, for each lane of link_control of a port; 0: all lanes share "
                "`responses`"),
           knob("read_interval", &C::read_interval, Unit::Cycles, 1, 100'000,
                "between the first packets of two READs of a port"),
           knob("fetch_add", &C::fetch_add, Unit::Cycles, 0, 100'000,
-               "of a FetchAdd, from its value to the write, more than of a CmpSwap"),
+               "from the value of a FetchAdd to its write, beyond the time of a CmpSwap"),
           knob("atomics", &C::atomics, Unit::Count, 1, C::kMostAtomics,
                "ATOMICs of different queue pairs under way at once"),
-          knob(
-              "atomic_by", &C::atomic_by, blocks::kAtomicByNames,
-              "who executes ATOMICs: the device, a read and then a write, or the host, an AtomicOp "
-              "across PCIe"),
+          knob("atomic_by", &C::atomic_by, blocks::kAtomicByNames,
+               "executor of ATOMICs: the device, by a read and then a write, or the host, by an "
+               "AtomicOp across PCIe"),
           knob("atomic_lock_bits", &C::atomic_lock_bits, Unit::Count, 3, 64,
-               "by the device: ATOMICs wait for each other if their addresses agree in so many low "
-               "bits")));
+               "by the device: ATOMICs wait for each other if their addresses agree in this many "
+               "low bits")));
 };
 template <>
 struct hca::engine::Counters<hca::blocks::ResponderExecuteCounters> {
@@ -94,15 +93,16 @@ struct hca::engine::Counters<hca::blocks::ResponderExecuteCounters> {
       counter("abandoned", &C::abandoned, "packets",
               "dropped without an answer while they were executed"),
       counter("failed", &C::failed, "packets", "requests refused while they were executed"),
-      counter("atomic_cycles", &C::atomic_cycles, "cycles", "of all units that execute ATOMICs"),
+      counter("atomic_cycles", &C::atomic_cycles, "cycles",
+              "busy cycles, of all units that execute ATOMICs"),
       counter("waits_lock", &C::waits_lock, kWaited,
               "the lock of their address (atomic_lock_bits), of the first ATOMIC"),
       counter("waits_atomics", &C::waits_atomics, kWaited,
               "a unit that executes ATOMICs (atomics), of the first one"),
       counter("waits_places", &C::waits_places, kWaited,
-              "a place for what they leave (parking, outcomes), of the first request"),
+              "a place for their outcomes (parking, outcomes), of the first request"),
       counter("waits_engine", &C::waits_engine, kWaited,
-              "a place in front of its engine (engine_queue), of the first request"),
+              "a place before its engine (engine_queue), of the first request"),
       counter("waits_read_interval", &C::waits_read_interval, kWaited,
               "the time from one READ to the next (read_interval), of the first one"),
       counter("waits_wqes", &C::waits_wqes, kWaited,

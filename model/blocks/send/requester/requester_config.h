@@ -42,7 +42,7 @@ struct hca::engine::Counters<hca::blocks::RequesterCounters> {
       counter("selective_naks", &C::selective_naks, "packets",
               "selective NAKs received (selective_repeat)"),
       counter("implied_naks", &C::implied_naks, "packets",
-              "responses that told of a missing one before them"),
+              "responses that revealed a missing earlier one"),
       counter("responses", &C::responses, "packets", "READ and ATOMIC responses taken"),
       counter("rnr_naks", &C::rnr_naks, "packets", "RNR NAK received"),
       counter("failed", &C::failed, "WQEs",
@@ -50,13 +50,13 @@ struct hca::engine::Counters<hca::blocks::RequesterCounters> {
       counter("waits_reads", &C::waits_reads, kWaited,
               "READs and ATOMICs in flight (max_rd_atomic), of all queue pairs"),
       counter("waits_fence", &C::waits_fence, kWaited,
-              "READs and ATOMICs in front of a fence, of all queue pairs"),
+              "READs and ATOMICs before a fence, of all queue pairs"),
       counter("waits_credits", &C::waits_credits, kWaited,
-              "receive WQEs that the peer tells of, of all queue pairs"),
+              "receive WQEs that the peer advertises, of all queue pairs"),
       counter("waits_window", &C::waits_window, kWaited,
-              "acknowledgements, as 2^23 PSNs are out, of all queue pairs"),
+              "acknowledgements, as 2^23 PSNs are in flight, of all queue pairs"),
       counter("waits_rnr", &C::waits_rnr, kWaited, "RNR timers, of all queue pairs"),
       counter("waits_rate", &C::waits_rate, kWaited, "rate limits, of all queue pairs"),
       counter("waits_timeout", &C::waits_timeout, kWaited,
-              "transport timers, up to those that expired, of all queue pairs"));
+              "transport timers that then expired, of all queue pairs"));
 };
