@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One beat of a packet stream as it stands on the pins of an RTL block. The SystemVerilog struct
-// `beat_t` of hca_pkg is generated from this table, so both sides always agree on the bits. The
-// data stand beside it, as wide as the block: 32 or 64 bytes.
+// One beat of a packet stream on the pins of an RTL block. The SystemVerilog struct `beat_t` of
+// hca_pkg is generated from this table, so both sides always agree on the bits. The data is a
+// separate signal, as wide as the block: 32 or 64 bytes.
 #pragma once
 #include <array>
 
@@ -10,8 +10,8 @@
 namespace hca::rtl {
 inline constexpr unsigned kMaxBeatBytes = 64;
 
-// What stands beside the data. Byte i of a beat is data[8 * i + 7 : 8 * i]; byte 0 of the frame
-// comes first.
+// The side band of a beat. Byte i of a beat is data[8 * i + 7 : 8 * i]; byte 0 of the frame comes
+// first.
 struct BeatControl {
   bool vcrc_ok;  // with the last beat of a native packet in check mode: its VCRC is right
   bool icrc_ok;  // with the last beat of a packet in check mode: its ICRC is right
@@ -21,7 +21,7 @@ struct BeatControl {
   u8 mode;     // side band: icrc_mode_e
   bool first;
   bool last;
-  u8 bytes;  // of the frame in this beat: all, in the last one 1 or more
+  u8 bytes;  // bytes of the frame in this beat: all; in the last one 1 or more
   friend constexpr bool operator==(const BeatControl&, const BeatControl&) = default;
 };
 

@@ -7,34 +7,34 @@
 #include "model/proto/types.h"
 
 namespace hca::rtl {
-// Contexts alone.
+// Look-ups of contexts only.
 template <class C>
 class ContextPins {
  public:
   using Context = C;
   virtual ~ContextPins() = default;
-  // The answer of this cycle, or none; behind begin_cycle() of the BlockRtl.
+  // Gives the answer of this cycle, or none; call after begin_cycle() of the BlockRtl.
   virtual void answer(const Context* context) = 0;
-  // What is asked for in this cycle: a number.
+  // The look-up of this cycle: a number.
   virtual std::optional<u32> context_asked() const = 0;
 };
 
 struct CheckedContext;
 struct CheckedRegion;
-// Of rtl/responder_check/responder_check.sv.
+// The look-ups of rtl/responder_check/responder_check.sv.
 class LookUpPins {
  public:
   virtual ~LookUpPins() = default;
-  // The answers of this cycle, or none; behind begin_cycle() of the BlockRtl.
+  // Gives the answers of this cycle, or none; call after begin_cycle() of the BlockRtl.
   virtual void answer(const CheckedContext* context, const CheckedRegion* region) = 0;
-  // What is asked for in this cycle: a QPN, an R_Key.
+  // The look-ups of this cycle: a QPN, an R_Key.
   virtual std::optional<u32> context_asked() const = 0;
   virtual std::optional<u32> region_asked() const = 0;
-  // The P_Key table of the port.
+  // Sets the P_Key table of the port.
   virtual void set_pkeys(std::span<const u16> pkeys) = 0;
 };
 
-// Of a block without any.
+// A block without look-ups.
 struct NoPins {};
 template <class Out>
 struct PinsBeside {

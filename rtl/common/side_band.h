@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bits that stand beside the data of a beat: one header, or several behind each other. The
-// SystemVerilog struct of the same side band is generated from the same tables, so both sides
-// always agree on the bits.
+// The bits beside the data of a beat: one header, or several in sequence. The SystemVerilog struct
+// of the same side band is generated from the same tables, so both sides always agree on the bits.
 #pragma once
 #include "model/proto/wire/layout.h"
 
@@ -20,22 +19,22 @@ struct Part {
   }
 };
 
-// One header.
+// A side band of one header.
 template <class Control>
 struct SideBand {
   static constexpr unsigned kBytes = proto::bytes_of<Control>();
   static constexpr std::string_view kName = proto::Layout<Control>::name;
   static void encode(const Control& control, u8* out) { proto::encode(control, out); }
   static void decode(const u8* in, Control& control) { proto::decode_to(in, control); }
-  // fn(name, header as data, first byte of it)
+  // Calls fn(name, header as data, offset of its first byte).
   template <class Fn>
   static void for_each_part(Fn&& fn) {
     fn(std::string_view(), proto::kHeaderInfo<Control>, 0u);
   }
 };
 
-// Several: Control::kName and Control::parts(), a tuple of Part. The first stands in front,
-// in the most significant bits.
+// A side band of several headers: Control::kName and Control::parts(), a tuple of Part. The first
+// one is in the most significant bits.
 template <class Control>
 requires requires { Control::parts(); }
 struct SideBand<Control> {

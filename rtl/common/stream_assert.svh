@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The contract of both streams of a block, checked in every cycle (define HCA_ASSERT). Included inside its module, which has
-// Full, the bytes of a beat, Latency from packets_out_start_o to the first beat, BytesFill where `bytes` of packets_in says
-// how full a beat is, and MayBeEmpty where a packet of one beat may have 0 of them.
+// Full, the bytes of a beat; Latency from packets_out_start_o to the first beat; BytesFill: `bytes` of packets_in is the fill
+// of a beat; MayBeEmpty: a packet of one beat may have 0 bytes.
 
   logic in_packet_q, out_packet_q, in_stands_q, out_stands_q;
-  logic [Latency-1:0] starts_q;  // how long ago packets were started
+  logic [Latency-1:0] starts_q;  // packets started in the last cycles
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -20,7 +20,7 @@
       out_stands_q <= packets_out_ready_i && !packets_out_start_o;
       starts_q <= {starts_q[Latency-2:0], packets_out_start_o};
 
-      // What the neighbours owe.
+      // Obligations of the neighbours.
       if (packets_in_valid_i && packets_in_i.first && !in_packet_q) begin
         start_without_grant: assert (packets_in_ready_o) else $error("packets_in: start without a grant");
       end
@@ -39,7 +39,7 @@
         grant_withdrawn: assert (packets_out_ready_i) else $error("packets_out: a grant was withdrawn");
       end
 
-      // What this block owes.
+      // Obligations of this block.
       if (in_stands_q) begin
         own_grant_stands: assert (packets_in_ready_o) else $error("packets_in: own grant withdrawn");
       end

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What steps and contexts owe, and what this block owes for them (define HCA_ASSERT). Included inside module completion.
+// Checks steps and contexts, and this block's output for them (define HCA_ASSERT). Included inside module completion.
 
   always_ff @(posedge clk_i) begin
     if (packets_in_valid_i) begin

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What rtl/completion/completion.sv reads and writes: `cq_step_t`, `cq_context_t` and
+// The inputs and outputs of rtl/completion/completion.sv: `cq_step_t`, `cq_context_t` and
 // `cq_stepped_t` of hca_pkg.
 #pragma once
 #include "model/proto/interface/device.h"
@@ -7,7 +7,7 @@
 #include "rtl/common/side_band.h"
 
 namespace hca::rtl {
-// What happens to a CQ: blocks::CqRequest, the fields of the CQE one by one.
+// A step of a CQ: blocks::CqRequest, the fields of the CQE one by one.
 struct CqStepBeat {
   bool first, last;
   u8 bytes;  // of the beat: none
@@ -23,7 +23,7 @@ struct CqStepBeat {
   u8 sl;
 };
 
-// Of the context of a CQ.
+// The part of a CQ's context that the block uses.
 struct CqConfig {
   bool allocated;
   u8 log_entries;
@@ -43,15 +43,15 @@ struct CqContext : CqConfig {
   }
 };
 
-// What came of it, and the context as it is now.
+// The result of a step, and the new context.
 struct CqSteppedStart {
   bool first, last;
   u8 op, result;   // enums CqStep, CqResult
   bool solicited;  // Written: counts for a CQ that is armed for solicited completions
   u32 cqn;
-  u64 address;  // Written: of the entry
+  u64 address;  // Written: address of the entry
 };
-// cqe: the entry; of a CQE that has none its fields, without phase.
+// cqe: the entry; for a CQE without an entry its fields, without phase.
 struct CqStepped : CqSteppedStart {
   using Pins = ContextPins<CqContext>;
   proto::Cqe cqe;

@@ -24,7 +24,7 @@ struct Crc : proto::CrcRegister {
 constexpr Crc kIcrc{proto::kIcrcRegister, "icrc", "IcrcResidue"};
 constexpr Crc kVcrc{proto::kVcrcRegister, "vcrc", "VcrcResidue"};
 
-// A function `name` whose result bit i is the parity of the input bits that reach it; `column(j)`
+// A function `name` whose result bit i is the parity of the input bits that affect it; `column(j)`
 // is the result for input bit j alone.
 template <class Column>
 std::string linear_function(std::string_view name, unsigned outputs, unsigned inputs,
@@ -40,7 +40,7 @@ std::string linear_function(std::string_view name, unsigned outputs, unsigned in
   return out + "  endfunction\n\n";
 }
 
-// Bytes into a register of 0: bit j passes through all the steps of the bits from j on.
+// Folds bytes into a register of 0: bit j passes through all the steps of the bits from j on.
 std::string fold_function(const Crc& crc, unsigned bytes) {
   return fmt::format("  // {} bytes into a register of 0.\n", bytes) +
          linear_function(fmt::format("{}_fold_{}", crc.name, bytes), crc.bits, 8 * bytes,
@@ -71,7 +71,7 @@ std::string crc_part() {
     for (unsigned bytes = 1; bytes < kBeatBytes.back(); bytes *= 2)
       out += rewind_function(crc, bytes);
   }
-  // The VCRC over an ICRC, and the ICRC's register behind a VCRC.
+  // The VCRC over an ICRC, and the ICRC's register after a VCRC.
   return out + fold_function(kVcrc, proto::kIcrcBytes) + advance_function(kIcrc, proto::kVcrcBytes);
 }
 }  // namespace hca::testbench

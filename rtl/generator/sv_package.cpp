@@ -24,7 +24,7 @@ namespace {
 using proto::HeaderInfo;
 using proto::kHeaderInfo;
 
-constexpr unsigned kMaskBytes = 128;  // no framing has a variant byte behind them
+constexpr unsigned kMaskBytes = 128;  // no framing has a variant byte after them
 constexpr unsigned kFrontBytes = 32;  // the first covered byte and three more are among these
 
 // ---- framings ----
@@ -53,14 +53,13 @@ std::vector<u8> header_mask(proto::Framing framing) {
   return mask;
 }
 
-// What the ICRC of one framing needs to know, by byte of the frame.
+// The ICRC properties of one framing, by byte of the frame.
 struct Cover {
   std::vector<u8> ones = std::vector<u8>(kMaskBytes);            // replaced by ones
   std::vector<u8> covered = std::vector<u8>(kFrontBytes, 0xff);  // the first bytes
-  std::vector<u8> seed =
-      std::vector<u8>(kFrontBytes);  // start value, where the first covered byte is
-  u32 path_bytes = 0;                // in front of the BTH
-  unsigned min_bytes = 0;            // headers and CRCs
+  std::vector<u8> seed = std::vector<u8>(kFrontBytes);  // start value, at the first covered byte
+  u32 path_bytes = 0;                                   // before the BTH
+  unsigned min_bytes = 0;                               // headers and CRCs
 };
 Cover cover_of(proto::Framing framing, bool vlan) {
   Cover cover;
@@ -147,7 +146,7 @@ std::string ext_struct() {
   std::string out =
       "  // The headers that can follow a BTH, in their order.\n  typedef struct packed {\n";
   for (const HeaderInfo& header : proto::kExtHeaders)
-    if (&header != &proto::kExtHeaders.back())  // that of a CNP says nothing
+    if (&header != &proto::kExtHeaders.back())  // a CNP's header has no information
       out += fmt::format("    {0}_t {0};\n", identifier(header.name));
   return out + "  } ext_headers_t;\n\n";
 }

@@ -3,7 +3,7 @@
 #include <string>
 
 namespace hca::testbench {
-// The text of rtl/common/hca_pkg.sv, made from the field tables of model/proto and the CRC
+// The text of rtl/common/hca_pkg.sv, generated from the field tables of model/proto and the CRC
 // polynomial.
 std::string hca_pkg_sv();
 }  // namespace hca::testbench

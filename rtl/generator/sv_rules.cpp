@@ -38,7 +38,7 @@ std::string rule_name(std::string_view statement) {
   return out;
 }
 
-// Those that the packets of operations need.
+// The rights that the packets of operations need.
 std::string rights() {
   std::string out;
   for (const RightRow& right : kRightRows)
@@ -93,14 +93,14 @@ std::string operations() {
   return out + "      default: opcode_kind = '0;\n    endcase\n  endfunction\n\n";
 }
 
-// Its packets carry exactly 8 bytes.
+// True: packets of the operation carry exactly 8 bytes.
 bool carries_eight(Operation operation) {
   return std::ranges::any_of(kOpcodeRows, [&](const OpcodeRow& row) {
     return row.operation == operation && row.payload == PayloadRule::Eight;
   });
 }
 
-// One bit each, in the order of their fields in the context.
+// One bit per capability, in the order of their fields in the context.
 constexpr std::size_t kCapabilityBits = kCapabilities.size();
 u64 capability_bit(Capability capability) {
   for (std::size_t i = 0; i < kCapabilityBits; ++i)

@@ -3,7 +3,7 @@
 #include <string>
 
 namespace hca::testbench {
-// What rtl/responder_check/responder_check.sv takes of the tables: its side bands, the rules of
-// kRequestRules in their order with what each says, the operations of the opcodes, numbers.
+// The tables that rtl/responder_check/responder_check.sv uses: its side bands, the rules of
+// kRequestRules in their order with their effects, the operations of the opcodes, numbers.
 std::string rules_part();
 }  // namespace hca::testbench

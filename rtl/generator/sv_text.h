@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pieces of SystemVerilog made from tables, for hca_pkg.
+// Generates pieces of SystemVerilog from tables, for hca_pkg.
 #pragma once
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@ std::string identifier(std::string_view name);
 std::string capitalized(std::string_view name);
 std::string number(std::string_view name, unsigned bits, u64 value);
 std::string size(std::string_view name, u64 value);
-// A number for each name, counted from 0 on; those without a name are left out.
+// A number for each name, counted from 0 on; entries without a name are left out.
 template <class Names>
 std::string names_of(std::string_view prefix, unsigned bits, const Names& names) {
   std::string out;
@@ -23,16 +23,16 @@ std::string names_of(std::string_view prefix, unsigned bits, const Names& names)
       out += number(fmt::format("{}{}", prefix, names[i]), bits, i);
   return out;
 }
-// A header or device structure as it stands in memory, its reserved bits among its fields.
+// A header or device structure as it is in memory, with its reserved bits among its fields.
 std::string packed_struct(const proto::HeaderInfo& header);
-// Its fields one by one, as they stand in a struct.
+// Its fields one by one, as members of a struct.
 std::string struct_fields(const proto::HeaderInfo& header);
 template <class Fields>
 std::string plain_struct(std::string_view comment, std::string_view name) {
   return fmt::format("  // {}\n  typedef struct packed {{\n{}  }} {}_t;\n\n", comment,
                      struct_fields(proto::kHeaderInfo<Fields>), name);
 }
-// A side band's own fields stand in it one by one, a header that it has is one field.
+// In a side band its own fields are members one by one; a header in it is one member.
 template <class Control>
 std::string side_band(std::string_view comment) {
   std::string out = fmt::format("  // {}\n  typedef struct packed {{\n", comment);

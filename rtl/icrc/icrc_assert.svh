@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stage 5 owes (define HCA_ASSERT). Included inside module icrc.
+// Checks stage 5 (define HCA_ASSERT). Included inside module icrc.
 
   always_ff @(posedge clk_i) begin
     if (s5_spill_q) begin

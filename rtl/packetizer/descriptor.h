@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands beside the data in front of rtl/packetizer/packetizer.sv: `descriptor_t` of hca_pkg.
+// The side band at the input of rtl/packetizer/packetizer.sv: `descriptor_t` of hca_pkg.
 #pragma once
 #include "model/proto/wire/packet.h"
 #include "rtl/common/side_band.h"
@@ -7,7 +7,7 @@
 namespace hca::rtl {
 inline constexpr u32 kMaxPayload = 4096;  // the largest path MTU
 
-// Its name in a side band: "ext.reth".
+// The name of an extension header in a side band: "ext.reth".
 template <class Header>
 inline constexpr auto kExtPath = [] {
   constexpr std::string_view front = "ext.", name = proto::Layout<Header>::name;
@@ -19,7 +19,7 @@ inline constexpr auto kExtPath = [] {
 }();
 template <class T, class Header>
 constexpr auto ext_part(const proto::ExtRow<Header>& row) {
-  if constexpr (std::is_empty_v<Header>)  // that of a CNP says nothing
+  if constexpr (std::is_empty_v<Header>)  // a CNP's header has no information
     return make_rows();
   else
     return make_rows(Part<T, Header>{{kExtPath<Header>.data(), kExtPath<Header>.size()}, row.at});
@@ -37,11 +37,11 @@ constexpr auto header_parts() {
       kExtRows);
 }
 
-// Of each beat: its place; with the first one: of the packet.
+// Each beat has its place; the first one also has the fields of the packet.
 struct DescriptorStart {
   bool first;
   bool last;
-  u8 bytes;  // of the payload in this beat: all, in the last one fewer, 0 if there is no payload
+  u8 bytes;  // bytes of the payload in this beat: all; in the last one fewer, 0 without a payload
   u16 payload_bytes;
   u16 ip_id;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a descriptor owes (define HCA_ASSERT). Included inside module packetizer.
+// Checks descriptors (define HCA_ASSERT). Included inside module packetizer.
 
   logic [12:0] promised_q, promised;  // bytes of payload that are still to come
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What rtl/requester_psn/requester_psn.sv reads and writes: `psn_step_t`, `psn_context_t` and
+// The inputs and outputs of rtl/requester_psn/requester_psn.sv: `psn_step_t`, `psn_context_t` and
 // `psn_stepped_t` of hca_pkg.
 #pragma once
 #include "model/proto/transport/send_psns.h"
@@ -7,7 +7,7 @@
 #include "rtl/common/side_band.h"
 
 namespace hca::rtl {
-// What happens to the PSNs of a queue pair: blocks::PsnRequest.
+// A step of a queue pair's PSNs: blocks::PsnRequest.
 struct PsnStepBeat {
   bool first, last;
   u8 bytes;  // of the beat: none
@@ -15,7 +15,7 @@ struct PsnStepBeat {
   u32 qpn, psn, index, byte_len;
 };
 
-// Of the context of a queue pair.
+// The part of a queue pair's context that the block uses.
 struct PsnConfig {
   u16 path_mtu;
 };
@@ -29,13 +29,13 @@ struct PsnContext : PsnConfig {
   }
 };
 
-// What came of it, and the context as it is now.
+// The result of a step, and the new context.
 struct PsnSteppedStart {
   bool first, last;
   u8 op, result;        // result: enum PsnResult
-  bool repeated;        // a packet that has been sent before
-  bool progress;        // more is acknowledged than was
-  bool unacked;         // something is
+  bool repeated;        // the packet has been sent before
+  bool progress;        // more is acknowledged than before
+  bool unacked;         // something is unacknowledged
   u32 qpn, psn, count;  // PSNs that a message or packet takes; else the oldest unacknowledged
 };
 struct PsnStepped : PsnSteppedStart {

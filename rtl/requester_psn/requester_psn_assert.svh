@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What steps owe, and what this block owes for them (define HCA_ASSERT). Included inside module requester_psn.
+// Checks steps, and this block's output for them (define HCA_ASSERT). Included inside module requester_psn.
 
   logic [23:0] sends, knows, takes;  // from the oldest unacknowledged PSN on
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What rtl/responder_check/responder_check.sv reads and writes beside its packets: `context_t`,
+// The inputs and outputs of rtl/responder_check/responder_check.sv beside its packets: `context_t`,
 // `region_t` and `judged_t` of hca_pkg.
 #pragma once
 #include "model/proto/transport/request_effect.h"
@@ -7,21 +7,21 @@
 #include "rtl/common/side_band.h"
 
 namespace hca::rtl {
-// What a request may change: of its queue pair, and of the receive queue that it takes WQEs from,
-// its own or an SRQ.
+// The state that a request may change: of its queue pair, and of the receive queue from which it
+// takes WQEs, its own or an SRQ.
 struct CheckedState {
-  u64 write_va;  // of the WRITE in progress: where its next packet goes
+  u64 write_va;  // address of the next packet of the WRITE in progress
   u32 write_rkey, write_left, write_bytes;
   u32 reads_accepted;            // READs and ATOMICs
   u32 shared_wqe, shared_taken;  // of its SRQ: the WQE taken last, and how many
   u32 rq_consumed;               // of the receive queue: WQEs taken
   u32 rq_limit;                  // of an SRQ; 0: none
   u32 epsn, msn;
-  u8 message;  // that it is inside of: enum InMessage
+  u8 message;  // message in progress: enum InMessage
   bool nak_sent, failing;
 };
 
-// What a queue pair's context answers: the rest changes between packets only.
+// The part of a queue pair's context that changes only between packets.
 struct CheckedConfig : proto::Capabilities {
   proto::Gid own_gid, peer_gid;  // of its path; IPv4 addresses as ::ffff:a.b.c.d
   u16 own_lid, peer_lid;
@@ -34,7 +34,7 @@ struct CheckedConfig : proto::Capabilities {
   bool credits, drop_after_rnr, congestion_control;  // TransportOptions
   u32 reads_finished;                                // of reads_accepted: responses have left
   u32 rq_posted;                                     // of the receive queue
-  bool rq_failed;                                    // it is an SRQ that has
+  bool rq_failed;                                    // it is an SRQ that has failed
 };
 struct CheckedContext : CheckedConfig {
   CheckedState state;
@@ -46,7 +46,7 @@ struct CheckedContext : CheckedConfig {
   }
 };
 
-// What an R_Key's index names.
+// The region that an R_Key's index names.
 struct CheckedRegion {
   u64 start, bytes;
   u32 key, pd, qpn;  // qpn: kAnyQp, or the only one that may use it
@@ -55,17 +55,17 @@ struct CheckedRegion {
   bool exists;
 };
 
-// The verdict on a request, what the following blocks need of it, and the context as it is now.
+// The verdict on a request, the fields that the following blocks need of it, and the new context.
 struct JudgedStart {
   bool first, last;
   u8 action, cause, nak;  // enums RequestAction, RequestCause, NakCode
-  u8 syndrome;            // of the answer; without one 0
+  u8 syndrome;            // of the answer; 0 without one
   bool completes_message, congested;
   bool takes_shared, below_limit;  // of its SRQ: takes a WQE, and fewer than the limit are left
   bool shared;
   u32 qpn, srqn;
   u32 ack_psn, msn;
-  u32 packets;  // READ: of its response
+  u32 packets;  // READ: packets of its response
   u64 va;
   u32 rkey, byte_len, receive_wqe, free_receives;
 };

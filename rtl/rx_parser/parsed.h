@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands beside the data behind rtl/rx_parser/rx_parser.sv: `parsed_t` of hca_pkg.
+// The side band at the output of rtl/rx_parser/rx_parser.sv: `parsed_t` of hca_pkg.
 #pragma once
 #include "rtl/packetizer/descriptor.h"
 
 namespace hca::rtl {
 struct ParsedStart {
-  proto::PacketVerdict verdict;  // with the last beat; in those before, what the headers say
+  proto::PacketVerdict verdict;  // with the last beat; in earlier beats the verdict on the headers
   u16 payload_bytes;             // of the packet, as its headers announce
   bool first;
   bool last;
-  u8 bytes;  // of the payload in this beat
+  u8 bytes;  // bytes of the payload in this beat
 };
-// The headers hold in all beats of a packet; those that it does not have are 0.
+// The headers are valid in all beats of a packet; those that it does not have are 0.
 struct Parsed : ParsedStart, proto::ExtHeaders {
   proto::AddressVector address;
   proto::Bth bth;
