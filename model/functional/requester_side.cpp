@@ -40,7 +40,7 @@ bool FunctionalHca::send_next_message(u32 qpn) {
     if (row_of(work_.wqe).is_local()) return execute_local(qp, index);
     ++s.started;
   }
-  if (work_.status != WcStatus::Success) {  // it fails when those in front of it are done (C9-209)
+  if (work_.status != WcStatus::Success) {  // it fails when those before it are done (C9-209)
     if (index == s.completed) fail_send(qpn, work_.status);
     return false;
   }
@@ -145,7 +145,7 @@ bool FunctionalHca::execute_local(const QpConfig& qp, u32 index) {
   std::optional<u32>& refused = progress(qp.qpn).refused;
   if (refused == index ||
       !device::execute_local(contexts_, work, read_pages(device::page_list_of(work)))) {
-    refused = index;  // it fails when those in front of it are done (C9-209)
+    refused = index;  // it fails when those before it are done (C9-209)
     if (index == contexts_.send_of(qp.qpn).completed) {
       refused.reset();
       fail_send(qp.qpn, refused_local_status());

@@ -61,7 +61,7 @@ ReplayReport replay(const Capture& capture, End end, const ReplayRunner& runner)
   constexpr std::size_t kMostRuns = 1000;  // with losses and without
   const Timelines lines = find_timelines(capture, end);
   std::optional<ReplayReport> best;
-  bool may_lose = false;  // whether some frame may have been lost behind the recording point
+  bool may_lose = false;  // some frame may have been lost after the recording point
   bool gave_up = false;
   for (const bool losses : {false, true}) {
     if (losses && !may_lose) break;

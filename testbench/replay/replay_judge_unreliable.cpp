@@ -64,7 +64,7 @@ class Numbers {
 
 void judge_unreliable(const Flow& flow, Verdicts& verdicts) {
   Numbers numbers(verdicts, "UC");
-  const JudgedPacket* before = nullptr;  // unknown behind a gap
+  const JudgedPacket* before = nullptr;  // unknown after a gap
   u64 bytes = 0, asked = 0;
   for (const JudgedPacket* p : flow.packets) {
     const OpcodeRow& row = p->row();

@@ -57,7 +57,7 @@ std::string KnobTable::keys_below(const std::string& path) const {
 }
 
 std::string KnobTable::nearest(const std::string& path) const {
-  std::string text;  // of all paths, one behind the other
+  std::string text;  // of all paths, one after the other
   std::vector<std::size_t> ends;
   for (const Group& group : groups_)
     for (const engine::KnobInfo& info : group.type->knobs) {

@@ -44,7 +44,7 @@ std::vector<u64> multiplied(u64 from, u64 to, Factor factor, std::size_t at_most
 
 u64 logarithm_2(u64 x) {
   const unsigned whole = unsigned(std::bit_width(x)) - 1;
-  u128 rest = u128{x} << (63 - whole);  // in [1, 2), the point behind bit 63
+  u128 rest = u128{x} << (63 - whole);  // in [1, 2), the point after bit 63
   u64 part = 0;
   for (unsigned i = 0; i < kLogarithmBits; ++i) {
     rest = rest * rest >> 63;

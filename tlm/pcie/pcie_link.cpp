@@ -30,7 +30,7 @@ PcieConfig checked(const PcieConfig& config) {
   return config.of_its_mode();
 }
 
-constexpr u32 kLargestMmio = 8 + proto::kPushBytes;  // a doorbell and the WQE behind it
+constexpr u32 kLargestMmio = 8 + proto::kPushBytes;  // a doorbell and the WQE after it
 }  // namespace
 
 void check_pcie(const PcieConfig& config) {

@@ -113,7 +113,7 @@ Descriptor listen_at(const std::string& path) {
   struct stat there {};
   if (lstat(path.c_str(), &there) == 0) {
     if (!S_ISSOCK(there.st_mode)) refuse("is a file, and no socket");
-    unlink(path.c_str());  // what a server that was killed left behind
+    unlink(path.c_str());  // left by a server that was killed
   }
   Descriptor made = make_socket();
   if (!made || bind(made.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) ||

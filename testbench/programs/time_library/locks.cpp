@@ -178,7 +178,7 @@ HCA_INSTEAD int pthread_rwlock_timedwrlock(pthread_rwlock_t* lock, const timespe
   return pthread_rwlock_clockwrlock(lock, CLOCK_REALTIME, until);
 }
 HCA_INSTEAD int pthread_rwlock_unlock(pthread_rwlock_t* lock) noexcept {
-  const bool shared = lock->__data.__shared;  // behind the call it may be gone
+  const bool shared = lock->__data.__shared;  // after the call it may be gone
   const int error = HCA_NEXT(pthread_rwlock_unlock)(lock);
   tell_waiting(shared);
   return error;

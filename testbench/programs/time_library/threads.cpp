@@ -39,7 +39,7 @@ bool is_shared(const pthread_mutex_t& mutex) {
 }
 bool is_shared(const pthread_cond_t& condition) { return condition.__data.__wrefs & 1; }
 bool is_shared(const sem_t* semaphore) {
-  constexpr std::size_t kPlace = 8;  // behind the value and how many wait
+  constexpr std::size_t kPlace = 8;  // after the value and the number of waiters
   int shared;
   std::memcpy(&shared, semaphore->__size + kPlace, sizeof shared);
   return shared;
@@ -238,7 +238,7 @@ HCA_INSTEAD int pthread_mutex_lock(pthread_mutex_t* mutex) noexcept {
   return error == EBUSY ? HCA_NEXT(pthread_mutex_lock)(mutex) : error;
 }
 HCA_INSTEAD int pthread_mutex_unlock(pthread_mutex_t* mutex) noexcept {
-  const bool shared = is_shared(*mutex);  // behind the call it may be another's
+  const bool shared = is_shared(*mutex);  // after the call it may be another's
   const int error = HCA_NEXT(pthread_mutex_unlock)(mutex);
   tell_waiting(shared);
   return error;
@@ -289,7 +289,7 @@ HCA_INSTEAD int sem_timedwait(sem_t* semaphore, const timespec* until) {
   return sem_clockwait(semaphore, CLOCK_REALTIME, until);
 }
 HCA_INSTEAD int sem_post(sem_t* semaphore) noexcept {
-  const bool shared = is_shared(semaphore);  // behind the call it may be gone
+  const bool shared = is_shared(semaphore);  // after the call it may be gone
   const int error = HCA_NEXT(sem_post)(semaphore);
   tell_waiting(shared);
   return error;

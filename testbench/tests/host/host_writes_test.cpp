@@ -124,8 +124,8 @@ TEST_CASE("write combining limits what a core pushes", "[host][push]") {
 }
 
 // With a lock of 500 ns the second doorbell leaves in 600, a receive doorbell after it no sooner
-// than when the core has had its register, in 1100; one from outside waits for none of them. And a
-// line that leaves write combining in 200 keeps a doorbell behind it.
+// than when the core has had its register, in 1100; a doorbell from outside waits for none of them.
+// A line that leaves write combining in 200 holds back a doorbell after it.
 TEST_CASE("the writes of one core leave in their order", "[host][doorbell]") {
   HostConfig config;
   config.doorbell_lock = 500'000;

@@ -30,9 +30,8 @@ TEST_CASE("a step of a CQ is counted where it belongs and nowhere else", "[compl
   CHECK(groups[4].bins == 19);
   CHECK(groups[5].bins == 3 + 2 + 2);
   CHECK(groups[6].bins == 5 * 4 - 2);
-  // Behind a CQE that is written another one, the first lost one or a doorbell; behind a lost one
-  // another or a doorbell, the same behind the first; behind a doorbell all four; without a CQ 2 x
-  // 2.
+  // After a CQE that is written: another one, the first lost one or a doorbell. After a lost one:
+  // another or a doorbell; the same after the first. After a doorbell all four; without a CQ 2 x 2.
   CHECK(groups[7].bins == (3 + 2 + 2 + 4 + 4) * 5);
   CHECK(groups[8].bins == 6 * 2 * 3);
   CompletionPacket p;

@@ -14,7 +14,7 @@ namespace {
 using blocks::CqStep;
 using proto::CqResult;
 
-// CQs whose contexts are answered one cycle behind the ask.
+// CQs whose contexts are answered one cycle after the look-up.
 struct CompletionBench {
   rtl::CompletionRtl rtl{GENERATE(32u, 64u)};
   std::map<u32, rtl::CqContext> contexts{};

@@ -10,8 +10,8 @@
 
 namespace hca::testbench {
 namespace {
-// An `icrc` in C++ that takes a beat in two cycles of three, and leaves a gap in front of each one
-// that it sends. `spoil(packet, frame)` may change what leaves; false: the packet is lost.
+// An `icrc` in C++ that takes a beat in two cycles of three, and leaves a gap before each one that
+// it sends. `spoil(packet, frame)` may change the output; false: the packet is lost.
 using Spoil = std::function<bool(u64 packet, std::vector<u8>& frame)>;
 class SlowIcrc : public rtl::VerilatedBlock<rtl::BeatControl, rtl::BeatControl> {
  public:

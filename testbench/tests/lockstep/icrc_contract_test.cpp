@@ -11,7 +11,7 @@ struct Watched {
   bool ready, start, valid;
   rtl::Beat out;
 };
-// One cycle with a grant behind.
+// Runs one cycle with a grant after the block.
 Watched step(rtl::IcrcRtl& rtl, const rtl::Beat* beat, bool grant = true) {
   rtl.begin_cycle(grant);
   Watched w{rtl.in_ready(), false, rtl.out_valid(), {}};

@@ -22,7 +22,7 @@ bool tried(const IcrcCoverage& coverage, const std::string& name) {
   const std::vector<std::string> holes = coverage.holes();
   return std::find(holes.begin(), holes.end(), name) == holes.end();
 }
-// Of the first groups; crosses stand behind them.
+// The hits of the first groups; crosses follow after them.
 std::vector<u64> hits(const IcrcCoverage& coverage, u32 first = 0, u32 count = 3) {
   std::vector<u64> hits;
   for (u32 i = 0; i < count; ++i) hits.push_back(coverage.groups()[first + i].hit);

@@ -250,7 +250,7 @@ TEMPLATE_TEST_CASE("a divergence names statements of the list", "[lockstep]", Ic
   for (std::string row; std::getline(list, row);) known.insert(row.substr(0, row.find(',')));
   REQUIRE(known.size() > 900);
   const std::regex statement(R"(\b([A-Za-z]+[0-9]*[-.][0-9]+([./][A-Z0-9]+)?)\b)");
-  // Packets of several kinds: the first beat behind each of these cycles is wrong.
+  // Packets of several kinds: the first beat after each of these cycles is wrong.
   for (engine::Cycle from = 100; from < 4000; from += 97) {
     LockstepOptions<TestType> options;
     options.fault = {PinFault::Kind::DataBit, from, 9};

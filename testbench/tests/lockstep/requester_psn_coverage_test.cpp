@@ -19,8 +19,8 @@ TEST_CASE("a step of PSNs is counted where it belongs and nowhere else",
   using blocks::PsnStep;
   RequesterPsnCoverage coverage;
   // 6 steps that are done, a message that waits, 2 ghosts and the newest PSN; 7 lengths, 5 path
-  // MTUs, 3 kinds; 4 windows, of an ATOMIC 3; 4 ways to send; 2 answers, 7 PSNs; 3 answers of which
-  // the timer overtakes nothing; 5 distances, and no packet behind a start; 3 starts.
+  // MTUs, 3 kinds; 4 windows, for an ATOMIC 3; 4 ways to send; 2 answers, 7 PSNs; 3 answers, of
+  // which the timer overtakes nothing; 5 distances, and no packet after a start; 3 starts.
   const std::vector<BinCoverage::Group> groups = coverage.groups();
   REQUIRE(groups.size() == 8);
   CHECK(groups[0].bins == 6 + 1 + 2 + 1);

@@ -14,7 +14,7 @@ using blocks::PsnKind;
 using blocks::PsnResult;
 using blocks::PsnStep;
 
-// One queue pair with a path MTU of 256; its context is answered one cycle behind the ask.
+// One queue pair with a path MTU of 256; its context is answered one cycle after the look-up.
 struct PsnBench {
   rtl::RequesterPsnRtl rtl{GENERATE(32u, 64u)};
   rtl::PsnContext context{};

@@ -14,8 +14,8 @@ namespace {
 using proto::RequestAction;
 using proto::RequestCause;
 
-// One queue pair, RC in RTS, and a region of 64 bytes from 0x1000 on; answers come one cycle behind
-// the ask.
+// One queue pair, RC in RTS, and a region of 64 bytes from 0x1000 on; answers come one cycle after
+// the look-up.
 struct CheckBench {
   rtl::ResponderCheckRtl rtl{GENERATE(32u, 64u)};
   rtl::CheckedContext context{};
@@ -104,7 +104,7 @@ TEST_CASE("a verdict comes 10 cycles behind its request, 12 with an R_Key",
 TEST_CASE("requests back to back see the context that those in front leave",
           "[responder_check][rtl][G2.2][G2.3][T10-8/RC]") {
   CheckBench bench;
-  // SEND First, Middle, Last of 256, 256 and 5 bytes; one PSN lost, and another behind it; then the
+  // SEND First, Middle, Last of 256, 256 and 5 bytes; one PSN lost, and another after it; then the
   // lost one, and a WRITE Only of 8 bytes.
   bench.run({bench.request(0x00, 0x10, 256), bench.request(0x01, 0x11, 256),
              bench.request(0x02, 0x12, 5), bench.request(0x04, 0x14), bench.request(0x04, 0x15),
@@ -121,7 +121,7 @@ TEST_CASE("requests back to back see the context that those in front leave",
   CHECK(bench.judged[7].action == u8(RequestAction::Acknowledge));
   CHECK(bench.judged[7].ack_psn == 0x14);  // G3.1: ePSN - 1
   CHECK(bench.judged[7].state.rq_consumed == 2);
-  // One a cycle, the one with an R_Key and those behind it 2 cycles later.
+  // One a cycle; the one with an R_Key and those after it 2 cycles later.
   CHECK(bench.at == std::vector<unsigned>{10, 11, 12, 13, 14, 15, 18, 19});
 }
 
@@ -163,7 +163,7 @@ TEST_CASE("the first rule of the table that a request breaks decides",
   // G2.5: what is ahead of it now is dropped.
   bench.run({bench.request(0x04, 0x11)});
   CHECK(bench.causes() == Causes{NakPending});
-  // Too long and outside of its region, and behind it nothing is processed.
+  // Too long and outside its region; after it nothing is processed.
   bench.run({bench.with_key(0x0a, 0x10, 0x5000, 300, 300), bench.request(0x04, 0x10)});
   CHECK(bench.causes() == Causes{BadLength, BadQpState});
   CHECK(bench.judged[0].action == u8(RequestAction::NakAndFail));

@@ -119,7 +119,7 @@ inline const std::vector<IcrcVector>& icrc_vectors() {
   return vectors;
 }
 
-// An Ethernet header in front of a frame of RoCE; a native frame stays as it is.
+// Puts an Ethernet header before a frame of RoCE; a native frame stays as it is.
 inline Bytes on_the_wire(const IcrcVector& v, bool vlan) {
   if (proto::is_native(v.framing)) return v.frame;
   const Bytes ethernet = from_hex("02 11 22 33 44 55 02 66 77 88 99 AA");

@@ -26,7 +26,7 @@ class Waves {
   ~Waves() { fstReaderClose(reader_); }
   Waves(const Waves&) = delete;
 
-  // Bits, the most significant first, in the cycle `at`, or at the clock's edge behind it.
+  // Bits, the most significant first, in the cycle `at`, or at the clock edge after it.
   std::string value(const std::string& signal, u64 at, bool edge = false) const {
     for (const auto& [name, handle] : signals_) {
       if (name != signal && !name.starts_with(signal + " [")) continue;

@@ -36,7 +36,7 @@ TEST_CASE("a core is named with what it works at", "[limits][host]") {
   CHECK_THAT(line("", {"host0.doorbell_lock=1 us"}), Contains("(host.doorbell_lock)"));
 }
 
-// Nothing is lost on the wire: the buffer is, behind a PCIe line of 6.6 Gb/s.
+// Nothing is lost on the wire, but in the receive buffer before a PCIe line of 6.6 Gb/s.
 TEST_CASE("losses for want of room are of the receive buffer", "[limits]") {
   const RecordedRun run =
       run_recorded("operation: write, size: 4 KiB, messages: 400",

@@ -319,9 +319,9 @@ TEST_CASE("COMM_EST events that wait for command follow each other", "[port][T15
   CHECK(events.seen == Cycles{500, 502, 504});  // depth 1: room is seen a cycle after each
 }
 
-// Nine packets of 4096 bytes: frames of 4170 bytes, 4194 on the wire. The ninth starts behind
-// eight: 33552 bytes at the link's rate, or eight times the beats of a frame, if that is more: in
-// 2048 bits a frame is 17 beats, 136 cycles for eight, where 800 Gb/s would take 134.2.
+// Nine packets of 4096 bytes: frames of 4170 bytes, 4194 on the wire. The ninth starts after eight:
+// 33552 bytes at the link's rate, or eight times the beats of a frame, if that is more: in 2048
+// bits a frame is 17 beats, 136 cycles for eight, whereas 800 Gb/s would take 134.2.
 TEST_CASE("links of 10 to 800 Gb/s run at their rate where the datapath is wide enough",
           "[port][icrc_unit][width]") {
   struct Row {

@@ -120,8 +120,9 @@ TEST_CASE("a packet without a read passes the reads of another queue pair", "[pa
   CHECK(bench.released->seen == Cycles{80 - 3});  // 64 bytes are 3 cycles on the wire
 }
 
-// The read packet is seen in 77, and one without payload that asks for an empty read behind it when
-// that is back, in 80. One that starts in 79 does so too, one that starts in 80 passes.
+// The read packet is seen in 77. A packet without payload that follows it requests an empty read
+// when the first one is back, in 80. One that starts in 79 does so too, one that starts in 80
+// passes.
 TEST_CASE("a packet without a read passes none of its own queue pair", "[packetizer][order]") {
   for (const Cycle last : {Cycle{79}, Cycle{80}}) {
     PacketizerBench bench({.latency = 4});
@@ -137,8 +138,9 @@ TEST_CASE("a packet without a read passes none of its own queue pair", "[packeti
   }
 }
 
-// At 100 Gb/s 31.25 bytes a cycle: 3072 bytes behind the packet are 98.3, so 99 cycles after its
-// last byte; the last of a unit waits for its own alone, also where it could begin earlier.
+// At 100 Gb/s 31.25 bytes a cycle: 3072 bytes after the packet are 98.3, so 99 cycles after its
+// last byte; the last packet of a unit waits only for its own bytes, also if it could begin
+// earlier.
 TEST_CASE("a packet waits for the bytes of its unit behind it", "[packetizer]") {
   const auto released = [](u32 unit, u32 behind) {
     PacketizerBench bench({.unit = unit});

@@ -47,7 +47,7 @@ TEST_CASE("a flow control packet: Op, FCTBS, VL, FCCL and LPCRC", "[link_frames]
 }
 
 // A packet of 1 to 64 bytes is a block. With FCCL 100 and 90 blocks sent, 10 may follow; counts
-// wrap at 4096: FCCL 5 behind 4090 sent are 11.
+// wrap at 4096: FCCL 5 after 4090 sent allows 11.
 TEST_CASE("credits count blocks of 64 bytes modulo 4096", "[link_frames]") {
   CHECK((credit_blocks(1) == 1 && credit_blocks(64) == 1 && credit_blocks(65) == 2));
   CHECK((may_send_blocks(90, 10, 100) && !may_send_blocks(90, 11, 100)));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is kept of the ICRC over network headers: the same ICRC as without it.
+// The cached ICRC over network headers: the same ICRC as without the cache.
 #include "model/proto/wire/network_crcs.h"
 
 #include <catch2/catch.hpp>
@@ -44,7 +44,7 @@ TEST_CASE("an ICRC behind headers that are known is that of the whole frame",
   }
 }
 
-// Behind an LRH of eight bytes, and behind 28 that begin and end with the same eight.
+// Once after an LRH of eight bytes, and once after 28 bytes that begin and end with the same eight.
 TEST_CASE("a known CRC counts for headers of its framing alone", "[proto][crc][repeated]") {
   NetworkCrcs known;
   std::vector<u8> frame(60);
@@ -55,7 +55,7 @@ TEST_CASE("a known CRC counts for headers of its framing alone", "[proto][crc][r
     check_inserted(frame, of_ip, known), check_inserted(frame, local, known);
 }
 
-// What is kept is used: with another CRC there the same headers give another ICRC.
+// The cache is used: with another CRC in it the same headers give another ICRC.
 TEST_CASE("the CRC of headers that repeat is taken from what is kept", "[proto][crc][repeated]") {
   for (const FramingRow& row : kFramingRows) {
     INFO(row.name);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Building whole packets: the headers in front of the BTH by hand, pad, addresses and what is
-// refused.
+// Building whole packets: the headers before the BTH by hand, pad, addresses and refused values.
 #include <catch2/catch.hpp>
 
 #include "testbench/tests/proto/send_only.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is kept of one packet's headers for the next: the same as without it.
+// The headers kept of one packet for the next: the same result as without keeping them.
 #include "model/proto/wire/repeated_headers.h"
 
 #include <catch2/catch.hpp>
@@ -59,8 +59,8 @@ TEST_CASE("a frame with the network headers of the one before is taken apart lik
   }
 }
 
-// Of one opcode and size a frame with another BTH behind the same headers, with CRCs that are
-// right: a reserved opcode in front of a SEND Only and behind it, and each with a wrong ICRC.
+// A frame of the same opcode and size with another BTH after the same headers, with correct CRCs: a
+// reserved opcode before a SEND Only and after it, and each with a wrong ICRC.
 TEST_CASE("what is known of headers says nothing of the BTH behind them",
           "[proto][packet][repeated]") {
   for (const FramingRow& row : kFramingRows)
@@ -96,7 +96,7 @@ TEST_CASE("what is known of headers says nothing of the BTH behind them",
     }
 }
 
-// What is kept is used: with another CRC there a good frame is bad.
+// The kept headers are used: with another CRC in them a good frame is bad.
 TEST_CASE("the CRC of headers that are known is taken from what is kept",
           "[proto][packet][repeated]") {
   for (const FramingRow& row : kFramingRows) {
@@ -111,8 +111,8 @@ TEST_CASE("the CRC of headers that are known is taken from what is kept",
   }
 }
 
-// The checksum is over addresses, protocol 17, length 8 + 12 + 4 + 4, UDP header and all behind it;
-// the ICRC has ones in its place. One more in the payload: a correct ICRC would not help.
+// The checksum is over addresses, protocol 17, length 8 + 12 + 4 + 4, UDP header and all bytes
+// after it; the ICRC has ones in its place. One more in the payload: a correct ICRC would not help.
 TEST_CASE("a UDP checksum is compared with each payload", "[proto][packet][repeated]") {
   std::vector<u8> frame = send_only(Framing::RoceV2Ip4, 4);
   u32 sum = 17 + 28;
@@ -129,7 +129,7 @@ TEST_CASE("a UDP checksum is compared with each payload", "[proto][packet][repea
 }
 
 TEST_CASE("headers that are repeated are those that are written", "[proto][packet][repeated]") {
-  // SEND Middle, RDMA WRITE Only with Immediate, CmpSwap: 0, 20 and 28 bytes behind the BTH.
+  // SEND Middle, RDMA WRITE Only with Immediate, CmpSwap: 0, 20 and 28 bytes after the BTH.
   const u8 code = GENERATE(as<u8>(), 0x01, 0x0b, 0x13);
   const OpcodeRow& opcode = *opcode_row(code);
   const u32 payload = code == 0x13 ? 0 : 1024;
@@ -151,7 +151,7 @@ TEST_CASE("headers that are repeated are those that are written", "[proto][packe
         std::vector<u8> written(path.bytes + 12u + 28u), copied(RepeatedHeaders::kBytes + 28);
         const u32 bytes = write_headers(path, opcode, bth, ext, payload, written.data());
         const FrameShape shape = shape_of(path, opcode, payload);
-        if (!psn) {  // nothing behind its headers is read
+        if (!psn) {  // nothing after its headers is read
           const std::unique_ptr<u8[]> exact(new u8[bytes]);
           std::copy_n(written.begin(), bytes, exact.get());
           repeated.keep(exact.get(), shape, 7);

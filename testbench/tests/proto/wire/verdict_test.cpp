@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whatever a frame contradicts itself in has a named verdict, and nothing is read behind its end.
+// Every contradiction inside a frame has a named verdict, and nothing is read after its end.
 #include <catch2/catch.hpp>
 #include <functional>
 #include <random>

@@ -134,8 +134,8 @@ TEST_CASE("queue pairs of different engines do not wait for each other",
   CHECK(bench.run().writes->seen == Cycles{10 + 5, 12 + 5, 20 + 5, 22 + 5});
 }
 
-// The second request of queue pair 1 has the place; the third one and all behind it wait until that
-// is free, in 20, and are led to their engines in 21 and 22.
+// The second request of queue pair 1 has the place; the third one and all after it wait until the
+// place is free, in 20, and move to their engines in 21 and 22.
 TEST_CASE("a request without a place in front of its engine holds up those behind it",
           "[responder_execute][engines]") {
   const ResponderExecuteConfig two{
@@ -152,8 +152,8 @@ TEST_CASE("a request judged in front of a reset is not executed behind it",
   CHECK(bench.contexts.drops[0].bad_qp_state == 1);
 }
 
-// The three CQEs have room in 10, in 51 and in 53, each behind the one before; behind them it is
-// told that the queue pair takes no WQE any more.
+// The three CQEs have room in 10, in 51 and in 53, each after the previous one; after them the
+// event reports that the queue pair takes no WQE any more.
 TEST_CASE("WQEs of an SRQ that requests took in Error are flushed one after the other",
           "[responder_execute][G20.4]") {
   ExecuteBench bench({.latency = 3}, 64, {10, 11, 12}, 1, 50, {}, true);

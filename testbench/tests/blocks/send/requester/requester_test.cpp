@@ -116,11 +116,11 @@ TEST_CASE("an acknowledgement completes what it covers, one work request a cycle
   CHECK(bench.completions->seen == Cycles{41, 42, 43});
 }
 
-// Turns of queue pairs 1, 2 and 3 that were read are seen in 10, 11 and 12, one of queue pair 1
-// that was not in 11: it is taken in front of that of queue pair 2, which waits for 12, and the
-// third for 13.
-// A queue pair that has completed all that was acknowledged keeps its place until its next turn: by
-// then another ACK may be here, and it goes in front of those that came later.
+// Turns of queue pairs 1, 2 and 3 that were read are seen in 10, 11 and 12, and one of queue pair 1
+// that was not read in 11: it is taken before that of queue pair 2, which waits for 12, and the
+// third waits for 13.
+// A queue pair that has completed all acknowledged work keeps its place until its next turn: by
+// then another ACK may be here, and it goes before those that came later.
 TEST_CASE("queue pairs with acknowledged work requests complete one each in turn",
           "[requester][G12.1]") {
   RequesterBench bench({.latency = 4, .interval = 1}, 32,
@@ -193,8 +193,8 @@ TEST_CASE("packets in the middle of a message follow a context that changes", "[
   }
 }
 
-// One packet each, cut 20 cycles apart: what differs from the message before is in the headers, be
-// it in the WQE or, in front of the last one, in the context.
+// One packet each, cut 20 cycles apart: the difference from the previous message is in the headers,
+// whether it comes from the WQE or, before the last message, from the context.
 TEST_CASE("messages of one packet have the headers of their own WQE and context", "[requester]") {
   struct Sent {
     proto::WorkOpcode opcode;
