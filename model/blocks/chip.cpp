@@ -5,7 +5,7 @@
 
 namespace hca::blocks {
 namespace {
-// Of each port's wire.
+// The release timing of each port's wire.
 PerPort<TxRelease> release_of(const ChipConfig& c) {
   const auto of = [&c](const PortConfig& port) {
     return TxRelease(c.packetizer.tx_start, engine::Rate(port.link_rate, c.core.hertz()));

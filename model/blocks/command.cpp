@@ -55,7 +55,7 @@ void Command::take_fault(FaultLink& link) {
   if (fails) {
     contexts_.qps[f.qpn].state = QpState::Error;
     ReceiveState& r = contexts_.receive_of(f.qpn);
-    // What was judged after it does not count; what came before it is answered.
+    // Requests judged after it do not count; earlier ones are answered.
     if (f.refused) {
       r.epsn = f.psn;
       r.msn = f.msn;

@@ -29,7 +29,7 @@ CommandStatus query_device(Call& c) {
   return CommandStatus::Ok;
 }
 
-// Its contents are the device's from now on.
+// From now on the device owns the contents of this memory.
 CommandStatus set_context_memory(Call& c) {
   if (!c.contexts.needs_context_memory || !c.contexts.qps.empty() || !c.contexts.cqs.empty())
     return CommandStatus::BadState;

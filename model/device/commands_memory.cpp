@@ -16,8 +16,8 @@ Region* find_window(Call& c) {
   return entry && entry->is_window() ? entry : nullptr;
 }
 
-// Whether a new entry with this key and domain may be made; `instead`: the one whose place it
-// takes.
+// Checks that a new entry with this key and domain may be made; `instead`: the entry that it
+// replaces.
 CommandStatus check_new_key(const Contexts& x, u32 key, u32 pd, const Region* instead = nullptr) {
   if (key_index(key) >= x.limits.regions) return CommandStatus::NoResources;
   const bool pd_exists = pd < x.pds.size() && x.pds[pd].allocated;

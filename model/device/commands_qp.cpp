@@ -51,7 +51,7 @@ CommandStatus create_qp(Call& c) {
   at(x.qp_contexts, qpn) = a.context;
   const Connection connection = x.connection_of(qpn);
   SendState& send = x.send.make(connection);
-  // What was fetched for an earlier queue pair of this number stays stale.
+  // WQEs fetched for an earlier queue pair of this number stay stale.
   const u32 epoch = send.epoch;
   send = {};
   send.epoch = epoch;

@@ -81,7 +81,7 @@ struct Contexts {
   std::vector<proto::QpAttributes> given;      // by QP: last values of ModifyQp
   std::vector<u64> qp_contexts;                // by QP: chosen by the host
   std::map<u32, std::vector<u64>> page_lists;  // by key index
-  // Of removed regions, for accesses judged before the removal.
+  // Page lists of removed regions, for accesses judged before the removal.
   std::vector<std::vector<u64>> left_page_lists;
   std::vector<u32> sends_posted;   // by QP: send WQEs rung by doorbells
   std::vector<u32> bound_windows;  // by QP: bound windows of type 2A

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the host sees: doorbells, commands, completions, events; and the clock.
+// The host's side of the device: doorbells, commands, completions, events; and the clock.
 #include <algorithm>
 
 #include "model/device/execute_command.h"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is sent again, and what is kept ahead of a loss, by the policy of the device
+// Repetitions after a loss, and requests kept ahead of a loss, by the policy of the device
 // (proto/transport/recovery.h).
 #include "model/functional/functional_hca.h"
 
 namespace hca::functional {
 using namespace proto;
 
-// That holds `psn`.
+// Returns the packet that holds `psn`.
 PsnRange FunctionalHca::packet_of(u32 qpn, Psn psn) const {
   const SendState& s = contexts_.send_of(qpn);
   const auto message = [&](u32 i) -> const SentMessage& {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the responder answers: READs and ATOMICs, ACKs, NAKs, credits.
+// The responder's answers: READs and ATOMICs, ACKs, NAKs, credits.
 #include <algorithm>
 
 #include "model/functional/functional_hca.h"

@@ -76,7 +76,7 @@ u32 FunctionalHca::reads_unfinished(u32 qpn) {
 void FunctionalHca::receive_request(u32 qpn, const ParsedPacket& packet,
                                     std::span<const u8> frame) {
   judge(qpn, packet, frame);
-  // What is kept follows, if it is expected now.
+  // Kept requests follow, if they are expected now.
   for (auto next = take_kept(qpn); !next.empty(); next = take_kept(qpn)) {
     ParsedPacket kept;
     const auto link =
@@ -151,7 +151,7 @@ void FunctionalHca::judge(u32 qpn, const ParsedPacket& packet, std::span<const u
   }
 }
 
-// What is delivered of a datagram begins with its network header.
+// A delivered datagram begins with its network header.
 void FunctionalHca::receive_datagram(u32 qpn, ParsedPacket packet, std::span<const u8> frame) {
   const QpConfig& qp = contexts_.qps[qpn];
   ReceiveState& state = contexts_.receive_of(qpn);
@@ -177,7 +177,7 @@ void FunctionalHca::receive_datagram(u32 qpn, ParsedPacket packet, std::span<con
   execute(qpn, packet, effect, {datagram_.data() + packet.payload_offset, packet.payload_bytes});
 }
 
-// Whether the payload has a place, as its service sees it.
+// Judges the place of the payload, by the rules of its service.
 RequestVerdict FunctionalHca::find_place(u32 qpn, const ParsedPacket& packet) {
   const Service service = contexts_.qps[qpn].service;
   if (is_reliable(service)) return find_own_place(qpn, packet);

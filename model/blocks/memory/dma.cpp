@@ -89,7 +89,7 @@ bool Dma::is_locked(const DmaRequest& r) const {
   return false;
 }
 
-// Whether the first request of a client waits for a lock; change_lock() wakes.
+// True: the first request of a client waits for a lock; change_lock() wakes the block.
 [[gnu::noinline]] bool Dma::waits_for_lock(unsigned client) {
   if (client == unsigned(DmaClient::Atomic) || !is_locked(requests_in[client].front()))
     return false;
@@ -132,7 +132,7 @@ unsigned Dma::client_in_turn(unsigned ready) const {
   return unsigned(engine::lowest_bit(behind ? behind : turn));
 }
 
-// Those of which a request may leave now.
+// The clients of which a request may leave now.
 inline unsigned Dma::ready_clients() {
   unsigned ready = 0;
   for (u32 m = waiting_; m; m &= m - 1) {

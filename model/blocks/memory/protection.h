@@ -51,7 +51,7 @@ class Protection {
     const proto::Region* region = find(key);
     return host_pages && region && !is_there(*region, va, bytes) ? nullptr : region;
   }
-  // Whether the local access of an SGE is allowed (G22.4).
+  // True: the local access of an SGE is allowed (G22.4).
   bool local(const proto::Sge& sge, const proto::Accessor& who, const proto::QpConfig& qp,
              proto::Rights rights) {
     const auto fault =

@@ -5,7 +5,7 @@
 #include "model/blocks/port/port.h"
 
 namespace hca::blocks {
-// What it draws goes to responder_execute in its place, as an item without a frame.
+// The packet's NAK goes to responder_execute in its place, as an item without a frame.
 [[gnu::cold]] void PortReceive::keep(Packet* p, Cycle at) {
   Packet* nak = pool_.take();
   nak->qpn = p->qpn;
@@ -21,7 +21,7 @@ namespace hca::blocks {
   outputs.requests_out->push(nak, 1, at - now() - 1);
 }
 
-// The next one may be expected now.
+// The next kept packet may be expected now.
 [[gnu::cold]] void PortReceive::offer_kept(u32 qpn) {
   Packet* const p = responder_.take_kept(qpn);
   if (!p) return;

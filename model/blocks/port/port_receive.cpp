@@ -89,7 +89,7 @@ inline void PortReceive::receive(Packet* p, Cycle checked) {
   route(p, contexts_.qps[p->qpn], checked);
 }
 
-// Of a marked packet that passed header validation.
+// Answers a marked packet that passed header validation.
 [[gnu::cold]] void PortReceive::answer_congestion(const Packet& p, const QpConfig& qp) {
   const bool has_path = qp.service != Service::Ud;
   if (const Cycle at = has_path ? congestion_.notify(p, p.last) : kNever; at != kNever)

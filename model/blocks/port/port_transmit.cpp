@@ -7,8 +7,8 @@
 
 namespace hca::blocks {
 namespace {
-// What is looked at first of the next packet: it has left the first-level cache while its payload
-// was read.
+// Prefetches the fields of the next packet that are used first: they have left the first-level
+// cache while its payload was read.
 void fetch_ahead(const Packet& p) {
   __builtin_prefetch(&p);
   __builtin_prefetch(&p.shape);

@@ -7,10 +7,10 @@
 #include "model/blocks/packet.h"
 
 namespace hca::blocks {
-// Packets of each queue pair ahead of the one that it expects, by PSN modulo the largest window.
+// Packets ahead of the one that their queue pair expects, by PSN modulo the largest window.
 class KeptPackets {
  public:
-  // One with the same PSN is there already, or one of another window: the older one goes.
+  // Replaces an older packet in the same place: one with the same PSN, or of another window.
   void keep(Packet* p) {
     Packet*& place = at(p->qpn, p->psn);
     if (place) PacketPool::give_back(place);

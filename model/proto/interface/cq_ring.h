@@ -7,7 +7,7 @@
 #include "model/proto/interface/device.h"
 
 namespace hca::proto {
-// Of a CQ or an EQ. Indices count entries modulo 2^32.
+// The ring of a CQ or an EQ. Indices count entries modulo 2^32.
 struct EntryRing {
   bool allocated = false;
   u8 log_entries = 0;

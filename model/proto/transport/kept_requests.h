@@ -10,7 +10,7 @@ inline constexpr RequestVerdict kKeptAhead{RequestAction::Nak, RequestCause::Psn
                                            kSelectiveNak, kRecoveryNames[1]};
 inline bool is_kept(const RequestVerdict& v) { return v.nak == kSelectiveNak; }
 
-// Whether a request with this verdict is kept instead.
+// True: a request with this verdict is kept instead.
 inline bool keeps_ahead(const ReceiveState& s, const ParsedPacket& packet, const QpConfig& qp,
                         const RequestVerdict& v) {
   if (v.cause != RequestCause::PsnAhead && v.cause != RequestCause::NakPending) return false;

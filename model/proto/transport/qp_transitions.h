@@ -103,7 +103,7 @@ inline bool values_ok(const QpConfig& qp, const QpAttributes& a, const PortAttri
          value_ok(a.mask, kQpPath, path_ok(a, port));
 }
 
-// Of QpAttributes or an AddressHandle.
+// The path in QpAttributes or an AddressHandle.
 template <class Attributes>
 Path path_of(const Attributes& a, const PortAttributes& port, u8 virtual_lane = 0) {
   AddressVector av;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loss recovery as a policy: what a requester sends next, what NAKs and the timer make of that, and
-// whether a responder keeps a packet ahead of the one that it expects.
+// Loss recovery as a policy: the packets that a requester sends next, the effects of NAKs and the
+// timer on them, and whether a responder keeps a packet ahead of the one that it expects.
 //
-// Go-back-N is what the specification has. Selective repeat is an extension of this model and
-// conforms to no specification: docs/design/selective_repeat.md.
+// The specification has go-back-N. Selective repeat is an extension of this model and conforms to
+// no specification: docs/design/selective_repeat.md.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -15,9 +15,9 @@
 namespace hca::proto {
 constexpr Psn later_psn(Psn a, Psn b) { return psn_distance(a, b) > 0 ? b : a; }
 
-// Everything from the missing packet on is sent again; a responder drops what is ahead.
+// Everything from the missing packet on is sent again; a responder drops packets that are ahead.
 struct GoBackN {
-  struct Record {};  // of single packets nothing is known
+  struct Record {};  // nothing is recorded of single packets
 
   static bool may_send(const SendPsns&, const QpConfig&, Psn) { return true; }
   static bool asks(const QpConfig&, Psn) { return false; }
@@ -29,12 +29,12 @@ struct GoBackN {
   static bool keeps(const QpConfig&, Psn, Psn) { return false; }
 };
 
-// What the requester of a connection knows of single packets.
+// The requester's record of the single packets of a connection.
 struct LossRecord {
   // By PSN modulo their number, from the oldest unacknowledged one on: the responder keeps it.
   std::array<u64, kMostReordered / 64> kept{};
-  Psn lost_end = 0;      // what is not kept before it is lost
-  Psn repeated_end = 0;  // what was lost before it is sent again
+  Psn lost_end = 0;      // packets before it that are not kept are lost
+  Psn repeated_end = 0;  // lost packets before it are sent again
   Psn new_since = 0;     // the first packet that is sent for the first time after that
   bool begun = false;
 
@@ -48,13 +48,13 @@ struct LossRecord {
       kept[at / 64] = is_kept ? kept[at / 64] | mask : kept[at / 64] & ~mask;
     }
   }
-  // The first packet from `from` on that is lost; the next one never sent if there is none.
+  // The first lost packet from `from` on; if there is none, the next one never sent.
   Psn next_lost(const SendPsns& s, Psn from) const {
     for (Psn psn = from; psn_distance(psn, lost_end) > 0; psn = psn_add(psn, 1))
       if (!is_kept(s, psn)) return psn;
     return s.sent_psn;
   }
-  // Nothing before the oldest unacknowledged one is of interest.
+  // Packets before the oldest unacknowledged one are forgotten.
   void pass(const SendPsns& s) {
     lost_end = begun ? later_psn(lost_end, s.unacked_psn) : s.unacked_psn;
     repeated_end = begun ? later_psn(repeated_end, s.unacked_psn) : s.unacked_psn;
@@ -68,15 +68,17 @@ struct LossRecord {
   }
 };
 
-// Only what is missing is sent again. A responder keeps what is ahead, within a window from the
-// packet that it expects on, and says so; the requester has no more than that window under way.
+// Only missing packets are sent again. A responder keeps packets that are ahead, within a window
+// from the expected packet on, and reports them; the requester has no more than that window in
+// flight.
 struct SelectiveRepeat {
   using Record = LossRecord;
 
   static bool may_send(const SendPsns& s, const QpConfig& qp, Psn psn) {
     return psns_between(s.unacked_psn, psn) < qp.options.reorder_window;
   }
-  // A=1 beside the last packets of messages: the window moves on within a long one.
+  // AckReq is set not only in the last packets of messages: so the window moves on within a long
+  // one.
   static bool asks(const QpConfig& qp, Psn psn) {
     return psn % std::max(1, qp.options.reorder_window / 4) == 0;
   }
@@ -87,19 +89,19 @@ struct SelectiveRepeat {
     r.new_since = s.sent_psn;
     aim(s, r);
   }
-  // `before`: what was the oldest unacknowledged PSN.
+  // `before`: the previous oldest unacknowledged PSN.
   static void on_acknowledged(SendPsns& s, Record& r, Psn before) {
     r.mark(before, psns_between(before, s.unacked_psn), false);
     r.pass(s);
     aim(s, r);
   }
-  // A sequence NAK, or the timer: all goes again that the responder is not known to keep.
+  // A sequence NAK, or the timer: everything is sent again that the responder is not known to keep.
   static void on_nak(SendPsns& s, Record& r, const PsnRange& missing) {
     on_refused(s, r, missing);
     r.lost_end = s.sent_psn;
   }
-  // An RNR NAK, or a response that is missing: this packet goes again, and what is known to be lost
-  // after it.
+  // An RNR NAK, or a missing response: this packet is sent again, and packets after it that are
+  // known to be lost.
   static void on_refused(SendPsns& s, Record& r, const PsnRange& packet) {
     r.pass(s);
     r.mark(packet.first, packet.count, false);
@@ -115,7 +117,7 @@ struct SelectiveRepeat {
     if (!s.is_outstanding(kept.first) || ahead >= kMostReordered) return false;
     r.mark(kept.first, std::min(kept.count, kMostReordered - ahead), true);
     r.lost_end = later_psn(r.lost_end, kept.first);
-    if (s.repeats()) return false;  // they follow
+    if (s.repeats()) return false;  // the lost packets follow
     if (psn_distance(r.new_since, kept.first) >= 0) r.repeated_end = s.unacked_psn;
     const Psn lost = r.next_lost(s, r.repeated_end);
     if (lost == s.sent_psn) return false;
@@ -127,7 +129,7 @@ struct SelectiveRepeat {
   }
 
  private:
-  // While it repeats: to the next packet that is lost.
+  // While packets are repeated: moves to the next lost packet.
   static void aim(SendPsns& s, const Record& r) {
     if (s.repeats()) s.send_psn = r.next_lost(s, later_psn(s.send_psn, s.unacked_psn));
   }
@@ -147,11 +149,11 @@ concept RecoveryPolicy = requires(SendPsns& s, typename P::Record& r, const QpCo
 };
 static_assert(RecoveryPolicy<GoBackN> && RecoveryPolicy<SelectiveRepeat>);
 
-// Of a service without repetitions it does not matter.
+// The policy does not matter for a service without repetitions.
 inline Recovery recovery_of(const QpConfig& qp) {
   return qp.reliable ? qp.options.recovery : Recovery::GoBackN;
 }
-// fn(policy): a static choice, with go-back-N in line.
+// Calls fn(policy): a static choice, with go-back-N in line.
 template <class Fn>
 [[gnu::always_inline]] inline decltype(auto) by_recovery(Recovery recovery, Fn&& fn) {
   if (recovery == Recovery::GoBackN) [[likely]]
@@ -159,12 +161,12 @@ template <class Fn>
   return fn(SelectiveRepeat{});
 }
 
-// A NAK whose PSN acknowledges all before it, and whose MSN is the PSN of a packet that is kept.
+// A NAK whose PSN acknowledges all packets before it, and whose MSN is the PSN of a kept packet.
 inline bool is_selective_nak(const QpConfig& qp, u8 syndrome) {
   return syndrome == nak_syndrome(kSelectiveNak) && recovery_of(qp) == Recovery::SelectiveRepeat;
 }
-// What a NAK or the timer asks to send again from `psn` on: one packet of `m`, which a READ is as a
-// whole.
+// The packets that a NAK or the timer requests again from `psn` on: one packet of `m`; a READ
+// counts as a whole.
 inline PsnRange packet_at(const SentMessage& m, Psn psn) {
   return {psn, m.answer == Answer::Read ? psns_between(psn, m.end_psn()) : 1};
 }

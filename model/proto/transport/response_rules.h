@@ -23,7 +23,7 @@ struct AckVerdict {
   std::string_view statement;
   bool by_timer = false;
   bool implied = false;    // an implied NAK: a response is missing (G12.3, G12.4)
-  bool selective = false;  // the responder keeps a packet behind the missing one (recovery.h)
+  bool selective = false;  // the responder keeps a packet after the missing one (recovery.h)
 };
 // For a READ or ATOMIC response; its data go to the message's buffers at `offset` if `places`.
 struct ResponseVerdict : AckVerdict {

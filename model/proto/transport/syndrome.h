@@ -22,7 +22,7 @@ enum class NakCode : u8 {
   OperationInProgress = 5,
 };
 
-// Of selective repeat alone (recovery.h), a reserved code for everybody else.
+// Used only by selective repeat (recovery.h); a reserved code otherwise.
 inline constexpr NakCode kSelectiveNak{31};
 
 struct NakRow {

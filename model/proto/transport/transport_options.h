@@ -45,7 +45,7 @@ inline constexpr std::array<std::string_view, 2> kSqdDrainsNames{"begun", "poste
 enum class SrqLimitTest : u8 { Take, Set };
 inline constexpr std::array<std::string_view, 2> kSrqLimitTestNames{"take", "set"};
 
-// What becomes of a connection that lost a packet (recovery.h). Selective repeat is an extension of
+// The reaction of a connection to a lost packet (recovery.h). Selective repeat is an extension of
 // this model: no specification has it.
 enum class Recovery : u8 { GoBackN, SelectiveRepeat };
 inline constexpr std::array<std::string_view, 2> kRecoveryNames{"go_back_n", "selective_repeat"};

@@ -274,7 +274,7 @@ static_assert([] {
   }
   return true;
 }());
-// What a packet of 8 payload bytes places are these.
+// Exactly the packets that place have 8 payload bytes.
 static_assert(std::ranges::all_of(kOpcodeRows, [](const OpcodeRow& row) {
   return (row.payload == PayloadRule::Eight) == (row.traits().change == Change::Place);
 }));

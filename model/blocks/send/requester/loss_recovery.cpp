@@ -4,7 +4,7 @@
 namespace hca::blocks {
 using namespace proto;
 
-// Of the WQE that holds `psn`.
+// Returns the index of the WQE that holds `psn`.
 u32 LossRecovery::index_of(u32 qpn, Psn psn) const {
   const SendState& s = state_of(qpn);
   return wqe_of_psn(s.completed, s.started, psn, [&](u32 i) { return message_of(qpn, i); });
@@ -28,7 +28,7 @@ void LossRecovery::go_back(u32 qpn, const AckVerdict& v, NoteKind kind) {
   rewind(qpn, kind);
 }
 
-// What was fetched is stale.
+// The fetched WQEs are stale; the scheduler fetches again.
 void LossRecovery::rewind(u32 qpn, NoteKind kind) {
   SendState& s = state_of(qpn);
   ++s.epoch;

@@ -7,8 +7,8 @@
 #include "model/proto/transport/response_rules.h"
 
 namespace hca::blocks {
-// What is sent again after a loss, by the policy of the device (proto/transport/recovery.h). The
-// scheduler fetches again from the WQE where that begins.
+// Selects the packets that are sent again after a loss, by the policy of the device
+// (proto/transport/recovery.h). The scheduler fetches again from the WQE of the first of them.
 class LossRecovery : RequesterPart {
  public:
   LossRecovery(const RequesterPart& shared, RequesterOutbox& outbox, FetchedTurns& turns,
@@ -17,16 +17,16 @@ class LossRecovery : RequesterPart {
 
   // Goes back to the PSN that the verdict names. `kind`: Rewind, or Pause.
   void go_back(u32 qpn, const proto::AckVerdict& verdict, NoteKind kind);
-  // `before`: what was the oldest unacknowledged PSN.
+  // `before`: the previous oldest unacknowledged PSN.
   void acknowledged(u32 qpn, proto::Psn before);
 
-  // Single packets are sent again: only then the functions below are called.
+  // True: single packets are sent again. Only then the functions below are called.
   bool selects() const { return contexts_.options.recovery != proto::Recovery::GoBackN; }
   // The responder keeps the packet with this PSN and lacks one before it.
   void take_kept(u32 qpn, proto::Psn psn);
-  // To the next packet of the message in progress that is to be sent. False: there is none now.
+  // Moves to the next packet of the message in progress to be sent. False: there is none now.
   bool may_cut(u32 qpn, SendQueue& q);
-  // Its headers stand. True: it asks for an ACK, as it did not before.
+  // Call when its headers are written. True: AckReq is set now, as it was not before.
   bool asks(u32 qpn, Packet& packet) const;
   void sent(u32 qpn, const proto::PsnRange& packet, bool is_new);
   // The queue pair was reset.
