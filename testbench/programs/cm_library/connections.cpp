@@ -100,7 +100,7 @@ HCA_CM int rdma_disconnect(rdma_cm_id* plain) {
   if (const int error = ask(CmCall::Disconnect, id.handle)) return fail(error);
   return complete(id);
 }
-// Of a program that has the queue pair to itself.
+// For a program that has the queue pair to itself.
 HCA_CM int rdma_establish(rdma_cm_id* id) {
   return id->qp ? fail(EINVAL) : told(ask(CmCall::Confirm, id_of(id).handle));
 }

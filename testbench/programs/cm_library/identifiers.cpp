@@ -173,7 +173,7 @@ HCA_CM int rdma_create_id(rdma_event_channel* channel, rdma_cm_id** id, void* co
   const bool datagram = is_datagram(space);
   return told(make_id(channel, id, context, space, datagram ? IBV_QPT_UD : IBV_QPT_RC));
 }
-// Of rdma_create_ep(), which knows the service.
+// Called by rdma_create_ep(), which knows the service.
 int hca::cm_library::create_id_of(rdma_cm_id** id, rdma_port_space space, ibv_qp_type type) {
   if (!open_server()) return -1;
   return told(make_id(nullptr, id, nullptr, space, type));

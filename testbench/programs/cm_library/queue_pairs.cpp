@@ -11,7 +11,7 @@ constexpr unsigned kAccess = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
                              IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
 constexpr u8 kMinRnrTimer = 0;
 
-// What a change to this state has. errno's values.
+// Fills in the attributes of a change to this state. Returns errno's values.
 int attributes_for(const Id& id, ibv_qp_state state, ibv_qp_attr& a, int& words) {
   attach::CmNegotiated n;
   if (const int error = negotiated(id, n)) return error;

@@ -73,7 +73,7 @@ std::unique_ptr<Socket> Socket::accept() {
   return socket;
 }
 
-// What is sent has arrived when it has ended.
+// All sent data has arrived when the socket has ended.
 int Socket::shutdown(int how) {
   if (state_ == State::Ended) return 0;
   if (state_ != State::Connected) return fail(ENOTCONN);

@@ -48,7 +48,7 @@ int as_node(int result, int node, Stat* status) {
   }
   return result;
 }
-// Of a path, or of the descriptor itself.
+// The node of a path, or of the descriptor itself.
 int node_at(const Place& place, const char* path) {
   return path && !*path ? node_of(place.folder()) : place.node();
 }

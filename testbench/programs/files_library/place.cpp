@@ -151,7 +151,7 @@ void Place::take(const char* path) {
   folder_ = AT_FDCWD;
   changes_ = attach::changes(own_ + g_root_length);
   node_ = node_of(found);
-  // Of HCAs that the program is not to see there is none.
+  // HCAs that the program may not see do not exist for it.
   char target[2];
   if (node_ >= 0 && attach::kernel_call(SYS_readlinkat, AT_FDCWD, own_, target, sizeof target) < 0)
     node_ = -1;

@@ -176,7 +176,7 @@ Reply CmSession::notify(CmId& id, const Request&) {
   wake(id);
   return error_reply(good ? 0 : EINVAL);
 }
-// Of one that is over it is done.
+// For a connection that is over the call has no further effect.
 Reply CmSession::disconnect(CmId& id, const Request&) {
   if (!id.connection_) return error_reply(EINVAL);
   const cm::State state = id.connection_->state();

@@ -100,7 +100,7 @@ proto::WcStatus Failures::status_of(const proto::Cqe& cqe) {
   const auto found = next_failure(control_, [&](const SharedFailure& entry, FailVerb verb) {
     return !entry.error && counts(verb, cqe);
   });
-  // What the program has written to the shared memory is no place of an entry.
+  // The value that the program has written to the shared memory may be no valid entry.
   return found && *found < fails_.size() ? fails_[*found].row().status : proto::WcStatus::Success;
 }
 

@@ -97,7 +97,7 @@ void GeneralServices::post(const Mad& mad, const Place& to) {
   node_.verbs.post_send(qp_, wr);
 }
 
-// Its sender precedes it (G15.3).
+// The sender's address precedes the message (G15.3).
 void GeneralServices::received(u64 slot, const testbench::Wc& wc) {
   std::array<u8, kSlotBytes> bytes{};
   node_.memory.read(buffers_ + slot * kSlotBytes, bytes.data(), bytes.size());

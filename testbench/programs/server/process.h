@@ -13,7 +13,7 @@ namespace hca::attach {
 // cores of the first device's host.
 class Process final : public ThreadHost {
  public:
-  // Who acts next, apart from the thread that has the turn. ProgramLater: a thread with longer
+  // The next to act, apart from the thread that has the turn. ProgramLater: a thread with longer
   // work.
   enum class Due : u8 { Hca, Program, ProgramLater, Nobody };
   using IsDue = std::function<Due()>;

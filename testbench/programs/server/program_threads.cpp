@@ -83,9 +83,9 @@ void Thread::resume_if_waiting(bool in_flight) {
   if (!scheduled_) resume(host_.now() + 1);
 }
 
-// Who spins in memory may wait for any byte, but most likely for the one of the last time. The
-// longer a thread has waited the longer are the times between its turns for others: a turn in vain
-// takes real time.
+// A thread that spins in memory may wait for any byte, but most likely for the same one as last
+// time. The longer a thread has waited, the longer are the times between its turns for others: a
+// turn in vain takes real time.
 bool Thread::awaits(u32 attachment, u64 address) const {
   return !ring_.bytes || (ring_.attachment == attachment && address - ring_.address < ring_.bytes);
 }

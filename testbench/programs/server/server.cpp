@@ -77,7 +77,7 @@ void Server::forget(const Connection& connection) {
     epoll_ctl(poll_.get(), EPOLL_CTL_DEL, connection.process->wake_descriptor(), nullptr);
 }
 
-// Its objects go.
+// Closes a connection; its objects are destroyed.
 void Server::close(Connection& connection) {
   if (!connection.session) return;
   epoll_ctl(poll_.get(), EPOLL_CTL_DEL, connection.session->wake_descriptor(), nullptr);
@@ -241,7 +241,7 @@ bool Server::handle_sockets(int milliseconds) {
 }
 
 namespace {
-// What may make another run another one.
+// Describes why another run may differ from this one.
 std::string without_turn(const Process& process) {
   std::string text;
   if (process.guesses())
@@ -287,7 +287,7 @@ void Server::accept() {
   serve(connection);  // most often it has asked already: no time passes in between
 }
 
-// What is no request ends the connection, and with it the objects of the program.
+// An invalid request ends the connection, and with it the objects of the program.
 void Server::serve(Connection& connection) {
   Request request;
   std::vector<Descriptor> given;

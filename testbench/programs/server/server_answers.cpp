@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the server answers to requests that are not of an object.
+// The server's answers to requests that name no object.
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -15,7 +15,7 @@ std::string_view name_in(const std::array<char, kNameBytes>& name) {
 }
 }  // namespace
 
-// What answers a request; `given` came with it, `made` goes with the reply.
+// The handler of a request; `given` came with it, `made` is sent with the reply.
 struct Server::AnswerRow {
   Verb verb;
   Reply (Server::*answer)(Connection& connection, const Request& request, Descriptors& given,
@@ -126,7 +126,7 @@ Reply Server::open_clock(Connection& connection, const Request& request, Descrip
   return reply;
 }
 
-// What an HCA writes to the memory of a program: a thread of it may wait for that.
+// Watches the HCA's writes to the memory of a program: one of its threads may wait for them.
 void Server::watch_memory(Session& session, const std::shared_ptr<Process>& process) {
   Device& device = session.device();
   const u32 attachment = session.attachment();

@@ -11,7 +11,7 @@ namespace hca::attach {
 namespace {
 constexpr std::size_t kMostFaults = 10'000;
 
-// What a program has sent may be anything.
+// The values that a program has sent may be arbitrary.
 template <class Config>
 bool is_in_range(const Config& config) {
   bool good = true;

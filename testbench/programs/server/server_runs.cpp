@@ -49,7 +49,7 @@ void Server::add_lost(RunSteps& steps, const Process& process) {
   if (!steps.lost) process.first_lost().copy(steps.first.data(), steps.first.size() - 1);
   steps.lost += u32(process.guesses() + process.sleeps());
 }
-// Of a program that has ended.
+// Keeps the losses of a program that has ended.
 void Server::keep_lost(const Process& process) {
   for (Connection& connection : connections_)
     if (process.run() && connection.run == process.run()) add_lost(connection.steps, process);

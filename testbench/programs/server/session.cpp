@@ -35,7 +35,7 @@ u32 number_in(const std::array<u8, 8>& doorbell) {
   return proto::decode<proto::QueueDoorbell>(doorbell.data()).qpn;
 }
 
-// Of which something comes: doorbells, events.
+// True: items arrive for objects of this kind: doorbells, events.
 bool has_sink(Kind kind) { return kind == Kind::Qp || kind == Kind::Cq || kind == Kind::Srq; }
 
 // The order of destruction: objects before those that they use.
@@ -96,8 +96,8 @@ bool Session::take_posted() {
   u32 taken = control.taken.load(std::memory_order_relaxed);
   const u32 posted = control.posted.load(std::memory_order_acquire);
   if (posted == taken) return false;
-  // What a program says is copied before it is examined. More than there is room for: a garbled
-  // index, of which nothing is taken.
+  // The program's words are copied before they are examined. More entries than there is room for:
+  // the index is garbled, and nothing is taken.
   if (posted - taken <= kPostedWrites)
     for (; taken != posted; ++taken) {
       const PostedWrite write = control.writes[taken % kPostedWrites];
@@ -133,7 +133,7 @@ void Session::async_event(proto::EventType type, Kind kind, u32 number) {
   event_();
 }
 
-// Those of it that the program has not read.
+// Removes the object's events that the program has not read.
 void Session::forget_events(const Object& object) {
   if (!has_sink(object.kind)) return;
   is_behind_ = true;  // those of others come back to it, and may have no room

@@ -18,7 +18,7 @@
 
 namespace hca::attach {
 namespace {
-// What the kernel says of a thread: its state, and flags. None: the thread is gone.
+// The kernel's view of a thread: its state, and flags. None: the thread is gone.
 struct ThreadState {
   char state = 0;
   unsigned flags = 0;

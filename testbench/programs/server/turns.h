@@ -100,7 +100,7 @@ inline void sleep_on(SharedThread& thread, Activity seen, long nanoseconds) {
   sleep_while(thread.activity, seen, nanoseconds);
   thread.sleeps.fetch_sub(1);
 }
-// Its turn has changed.
+// Wakes a thread whose turn has changed.
 inline void wake(SharedThread& thread) {
   if (thread.sleeps.load()) wake_one(thread.activity);
 }

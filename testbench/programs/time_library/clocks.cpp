@@ -46,7 +46,7 @@ u64 picoseconds_of(const timespec& duration) {
 bool is_valid(const timespec& duration) {
   return duration.tv_sec >= 0 && duration.tv_nsec >= 0 && duration.tv_nsec < 1'000'000'000;
 }
-// What is left of it: a handler of a signal has run.
+// Returns the time left: not 0 if a signal handler has run.
 u64 sleep_for(u64 picoseconds) {
   pthread_testcancel();
   const u64 end = end_of(picoseconds);
@@ -77,7 +77,7 @@ FILE* processors() {
 static_assert(kSecond / kPicosecondsPerTick == 1'000'000'000);
 }  // namespace
 
-// What a clock of the system showed at the first look, in whole seconds: differences are those of
+// The value of a system clock at the first look, in whole seconds: differences are those of
 // simulated time in every run.
 u64 start_of(clockid_t clock) {
   static constinit std::atomic<u64> of_day{0}, since_boot{0};  // 0: nobody has looked yet

@@ -91,7 +91,7 @@ auto waiting(int descriptor, int flags, Call call) {
 bool is_valid(const timespec* duration) {
   return !duration || (duration->tv_sec >= 0 && is_time(*duration));
 }
-// What a call waits with.
+// The signal mask during a waiting call.
 class Mask {
  public:
   explicit Mask(const sigset_t* wanted) : set_(wanted ? without_faults(*wanted) : sigset_t{}) {

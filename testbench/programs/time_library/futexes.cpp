@@ -67,7 +67,7 @@ long wait(const Call& call, u32 bits, bool is_absolute) {
   return goes_on ? 0 : (errno = is_open() ? ETIMEDOUT : EINTR, -1);
 }
 
-// Those that wait really, too: they came before simulated time began, or are of another program.
+// Wakes kernel waiters, too: they came before simulated time began, or belong to another program.
 long wake(const Call& call, u32 bits) {
   const u32 most = std::min(call.value, u32{INT_MAX});
   const u32 woken = waiters().wake(call.word, most, bits);
@@ -94,7 +94,7 @@ long requeue(const Call& call, const CallArguments& arguments) {
   return long(woken + moved) + std::max(really, 0L);
 }
 
-// Who waits for the other word looks again by itself.
+// Waiters of the other word look again by themselves.
 long wake_after_change(const Call& call, const CallArguments& arguments) {
   const long really = attach::ask_kernel(SYS_futex, arguments[0], arguments[1], arguments[2],
                                          arguments[3], arguments[4], arguments[5]);

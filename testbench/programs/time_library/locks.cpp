@@ -116,7 +116,7 @@ void open_round(Barrier& barrier, u32 mine, bool shared) {
       return;
     }
 }
-// Who has left does not touch it any more: it may be gone.
+// A thread that has left does not touch the barrier any more: it may be gone.
 void leave(Barrier& barrier, bool shared) {
   const u32 most = most_of(barrier);
   if (++barrier.out == most) {
@@ -189,7 +189,7 @@ HCA_INSTEAD int pthread_barrier_wait(pthread_barrier_t* plain) noexcept {
   const bool begins_anew = barrier.in >= most_of(barrier);
   return is_open() && !begins_anew ? wait_at(barrier) : HCA_NEXT(pthread_barrier_wait)(plain);
 }
-// Those that may leave have left.
+// Waits until all threads that may leave have left.
 HCA_INSTEAD int pthread_barrier_destroy(pthread_barrier_t* plain) noexcept {
   Barrier& barrier = barrier_of(plain);
   if (is_open()) wait_until([&] { return barrier.out >= barrier.in; });

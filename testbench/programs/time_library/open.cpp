@@ -61,7 +61,7 @@ bool ask_for_clock() {
   attach::put(request.body, wanted);
   return here.socket && attach::send_message(here.socket.get(), request);
 }
-// What the server gives; the calling thread has the first place.
+// Takes the server's reply; the calling thread has the first place.
 bool take_clock() {
   Program& here = program();
   attach::Reply reply;

@@ -34,7 +34,7 @@ int take_signal(const sigset_t& wanted, siginfo_t* info, u64 end) {
 using namespace hca;
 using namespace hca::time_library;
 
-// Who waits for one that is sent here looks.
+// A thread that waits for the signal looks again.
 HCA_INSTEAD int kill(pid_t to, int signal) noexcept {
   const int error = HCA_NEXT(kill)(to, signal);
   if (is_open()) tell(attach::kPipe);

@@ -36,7 +36,8 @@ void hca_time_poll(const attach::CompletionRing& ring) {
     t_mine.polls = 0;
   }
 }
-// Who has done something before, and polls until nothing is left, may arm the queue and sleep.
+// A thread that has done something before, and polls until nothing is left, may arm the queue and
+// sleep.
 static bool returns_at_once() {
   u32& left = t_mine.free_polls;
   return left && left--;
@@ -49,7 +50,7 @@ void hca_time_await_completion(u32 times) {
   constexpr u32 kDoublings = 7;
   static_assert(kShortest << kDoublings > kMillisecond);
   if (returns_at_once()) return;
-  // Who looks at a clock between two polls may have something to do at some time.
+  // A thread that reads a clock between two polls may have a deadline.
   if (std::exchange(t_mine.watches, false)) times = 0;
   const u64 longest = kShortest << std::min(times, kDoublings);
   wait_for_completion(t_mine.polls > kPollsOne ? t_mine.polled : attach::CompletionRing{}, longest);

@@ -163,7 +163,7 @@ HCA_INSTEAD int fexecve(int fd, char* const* arguments, char* const* environment
   return becoming([&] { return HCA_NEXT(fexecve)(fd, arguments, environment); });
 }
 
-// Those with a list of arguments: the C library calls none of the above for them.
+// The variants with a list of arguments: the C library calls none of the above for them.
 namespace {
 constexpr std::size_t kMostArguments = 4096;
 // On x86-64 the list is after them afterwards. False: there are more.

@@ -63,7 +63,7 @@ void note_handler(int signal, sighandler_t handler) {
     g_handled |= bit_of(signal);
 }
 
-// What the kernel does without a handler: the fault comes again, or it is sent again.
+// Takes the kernel's action without a handler: the fault is repeated, or the signal is sent again.
 void end_by(const siginfo_t& info) {
   struct sigaction plain {};
   plain.sa_handler = SIG_DFL;

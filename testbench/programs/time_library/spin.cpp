@@ -24,7 +24,7 @@ namespace hca::time_library {
 namespace {
 using attach::Finding;
 
-// What the kernel saves of the registers beside the general ones: <asm/sigcontext.h>.
+// The registers that the kernel saves beside the general ones: <asm/sigcontext.h>.
 constexpr std::size_t kLegacyBytes = 512, kMostExtended = 4096, kSizeAt = 468, kMagicAt = 464;
 constexpr u32 kMagic = 0x46505853;  // FP_XSTATE_MAGIC1
 constexpr greg_t kTrapFlag = 0x100, kResumeFlag = 0x10000;
@@ -178,7 +178,7 @@ bool note_effects(const mcontext_t& context, Words& written, Words& read, Looks&
     known &=
         operand.mem.segment != ZYDIS_REGISTER_FS && operand.mem.segment != ZYDIS_REGISTER_GS &&
         ZYAN_SUCCESS(ZydisCalcAbsoluteAddressEx(&instruction, &operand, address, &registers, &at));
-    // What is pushed lies below the stack pointer of now.
+    // Pushed data lies below the current stack pointer.
     const bool pushes = operand.mem.base == ZYDIS_REGISTER_RSP &&
                         operand.visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN;
     if (pushes) return u64(context.gregs[REG_RSP]) - operand.size / 8;

@@ -55,7 +55,7 @@ long clock_nanosleep_by_number(const CallArguments& a) {
                                     argument_as<timespec*>(a[3]));
   return error ? (errno = error, -1) : 0;
 }
-// Its mask is passed by a pointer, with its size.
+// The mask is passed by a pointer, with its size.
 long pselect_by_number(const CallArguments& a) {
   struct Mask {
     const sigset_t* set;

@@ -21,7 +21,7 @@ constexpr u64 kSecond = 1'000'000'000'000, kNanosecond = 1000;
 
 struct Threads {
   WaitList conditions;
-  // Those that have turns, by their places, and the last one there that had; 0: none.
+  // Threads with turns, by their places, and the last place that had one; 0: none.
   using Table = std::array<attach::Shared<pthread_t>, attach::kMostThreads>;
   Table live{}, ended{};
   attach::Shared<u32> waiting{0};
@@ -111,7 +111,7 @@ class End {
 // ---- Conditions
 template <class... Rest>
 int wait_really(const char* name, Rest... rest) {
-  // Its first version is another function.
+  // The first version of this symbol is another function.
   using Function = int(Rest...);
   auto* const real = reinterpret_cast<Function*>(dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2"));
   return real(rest...);

@@ -50,7 +50,7 @@ u64 take_due(Timer& timer, u64 at) {
   return times;
 }
 
-// What is left of it; 0: it does not run.
+// The time left of a timer; 0: it does not run.
 u64 left_of(const Timer& timer) {
   const u64 at = now();
   return timer.due == attach::kForEver ? 0 : std::max(timer.due, at + 1) - at;

@@ -12,7 +12,7 @@ namespace hca::verbs_library {
 using proto::CommandOpcode;
 
 namespace {
-// What create_cq_ex() can give.
+// The flags that create_cq_ex() supports.
 constexpr u64 kFlags = u64{IBV_WC_STANDARD_FLAGS} | u64{IBV_WC_EX_WITH_COMPLETION_TIMESTAMP} |
                        u64{IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK};
 

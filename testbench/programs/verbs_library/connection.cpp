@@ -58,7 +58,7 @@ class Awaited {
   bool taken_ = false, good_ = false;
 };
 
-// What the kernel of a host does for a command, beside the HCA.
+// Accounts for the time that a host's kernel spends on a command, beside the HCA.
 static void spend_on(const attach::Request& request) {
   using proto::CommandOpcode;
   struct CostRow {

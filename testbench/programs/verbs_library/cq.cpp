@@ -26,7 +26,7 @@ attach::CqeTime* stamp_of(const Cq& cq, u32 index) {
   const u32 slot = index & (cq.entries() - 1);
   return reinterpret_cast<attach::CqeTime*>(context_of(cq.context).shared + cq.stamps) + slot;
 }
-// Its last bit, in its last byte, changes with every turn of the ring.
+// The last bit of an entry, in its last byte, changes with every turn of the ring.
 bool is_new(const Cq& cq, u32 index) {
   const u8 last = __atomic_load_n(entry_of(cq, index) + proto::kCqeBytes - 1, __ATOMIC_ACQUIRE);
   return bool(last & 1) == !(index >> cq.log_entries & 1);

@@ -45,7 +45,7 @@ attach::Descriptor connect() {
   return server;
 }
 
-// Whether the program is to see it.
+// True: the program may see the device.
 bool is_shown(const std::string& name) {
   const char* shown = std::getenv(attach::kDevicesVariable);
   return !shown || !*shown ||
@@ -367,7 +367,7 @@ HCA_VERB ssize_t _ibv_query_gid_table(ibv_context* context, ibv_gid_entry* entri
   }
   return count;
 }
-// Of the library's private part, but programs use it: 0 InfiniBand or RoCEv1, 1 RoCEv2.
+// A function of the library's private part, but programs use it: 0 InfiniBand or RoCEv1, 1 RoCEv2.
 HCA_VERB int ibv_query_gid_type(ibv_context* context, u8 port, unsigned index, unsigned* type) {
   ibv_gid_entry entry{};
   const int error = gid_at(context, port, index, entry);

@@ -23,7 +23,7 @@ class Reader {
  public:
   explicit Reader(std::shared_ptr<EventSource> source)
       : source_(std::move(source)), guard_(source_->device->mutex, std::defer_lock) {}
-  // What read() returns.
+  // Returns the result of read().
   ssize_t next(std::span<u64> words) {
     if (guard_) guard_.unlock();
     held_.reset();

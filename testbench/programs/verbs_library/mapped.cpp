@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the program may do with its own memory: the simulation moves bytes past these rights.
+// The program's rights to its own memory: the simulation moves bytes past these rights.
 #include <cinttypes>
 #include <cstdio>
 #include <memory>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What numbers of the verbs are in words, and what rates are in numbers.
+// The names of the verbs' numbers, and the rates as numbers.
 #include <cmath>
 
 #include "testbench/programs/verbs_library/library.h"

@@ -119,7 +119,8 @@ HCA_VERB int ibv_destroy_ah(ibv_ah* ah) {
 }
 
 namespace {
-// Of a datagram with an IPv4 header, where a GRH would end. False: it has none.
+// Fills in the route of a datagram with an IPv4 header at the end of the GRH's place. False: it has
+// none.
 bool fill_from_ipv4(const ibv_grh* grh, ibv_global_route& route) {
   constexpr std::size_t kAt = 20, kTrafficClass = 1, kTtl = 8, kSource = 12;
   constexpr u8 kVersionAndLength = 0x45;

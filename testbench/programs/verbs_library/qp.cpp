@@ -223,8 +223,8 @@ constexpr std::array kAttributes{
     // clang-format on
 };
 
-// What the device has not, and whether the change to RTR or RTS of a connected queue pair could
-// carry it.
+// Attributes that the device does not have, and whether the change to RTR or RTS of a connected
+// queue pair could carry them.
 struct AbsentRow {
   int word;
   bool to_rtr, to_rts;
@@ -263,7 +263,7 @@ int to_device(const Qp& qp, const ibv_qp_attr& a, int words, proto::QpAttributes
   return words ? refuse_rest(qp, out, words) : 0;
 }
 
-// Its rings begin anew.
+// Resets the rings of the queue pair.
 void forget_work(Qp& qp) {
   for (Queue* queue : {&qp.send, &qp.receive}) {
     const std::lock_guard guard(queue->lock);

@@ -116,8 +116,8 @@ int change_srq(Context& context, Srq& srq, const ibv_srq_attr& wanted, int mask)
 }
 }  // namespace
 
-// What is complete needs its slot no more. A message that takes long, or is still on its way, does:
-// then there is room in a ring of twice the size.
+// A completed WQE does not need its slot any more. A message that takes long, or is still in
+// flight, does: then there is room in a ring of twice the size.
 int free_slot(Srq& srq, std::unique_lock<Lock>& guard) {
   Context& context = context_of(srq.context);
   guard.unlock();

@@ -29,7 +29,7 @@ Function* of_c_library(const char* name) {
   void* const library = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
   return library ? reinterpret_cast<Function*>(dlsym(library, name)) : nullptr;
 }
-// Of the whole program.
+// The processor time of the whole program.
 u64 processor_time() {
   timespec time{};
   attach::kernel_call(SYS_clock_gettime, CLOCK_PROCESS_CPUTIME_ID, &time);

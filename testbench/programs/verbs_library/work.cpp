@@ -10,7 +10,7 @@
 
 namespace hca::verbs_library {
 namespace {
-// What was begun last is complete.
+// Completes the work request that was begun last.
 void finish(Qp& qp) {
   if (!qp.has_work) return;
   qp.has_work = false;

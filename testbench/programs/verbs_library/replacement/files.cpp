@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the replacement of libibverbs.so.1 has besides the verbs: functions that programs find in
-// it though the public header does not have them.
+// The functions of the replacement of libibverbs.so.1 besides the verbs: programs find them in it
+// though the public header does not declare them.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -26,7 +26,8 @@ HCA_EXPORT int ibv_read_sysfs_file(const char* folder, const char* name, char* t
   return int(length);
 }
 
-// Whether destroying an object of a device that is gone is no error: of devices of the kernel.
+// True: destroying an object of a device that is gone is no error. It applies to devices of the
+// kernel.
 HCA_EXPORT bool verbs_allow_disassociate_destroy;
 bool verbs_allow_disassociate_destroy = false;
 
