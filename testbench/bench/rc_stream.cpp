@@ -136,8 +136,8 @@ void fill(Testbed& bed, const Load& load) {
   bed.node(reads ? 1 : 0).memory.write(at, bytes.data(), bytes.size());
 }
 
-// What an architect pays for: a script counts the instructions of this function. Long enough that
-// to stop, to read the clock and to cut a turn of the chips short does not count.
+// The part of the run that counts: a script counts the instructions of this function. It is long
+// enough that stopping, reading the clock and cutting a turn of the chips short do not matter.
 [[gnu::noinline]] void simulate() { run_quiet_for({500, sc_core::SC_US}); }
 
 void rc_stream(benchmark::State& state, Load load) {

@@ -51,7 +51,7 @@ std::vector<Setting> settings_of(const Calibration& c, const Curve& curve,
            fmt::format("{}{}{}", points[i].x / c.x_divide, c.x_unit.empty() ? "" : " ", c.x_unit),
            1});
   }
-  // What is of no list, then the entries in their order.
+  // Settings outside lists first, then the entries in their order.
   std::stable_sort(all.begin(), all.end(), [](const Setting& a, const Setting& b) {
     return a.path.find('[') == a.path.npos && b.path.find('[') != b.path.npos;
   });

@@ -61,7 +61,7 @@ class Table {
         throw ScenarioError({fmt::format("{}: two columns are named \"{}\"; allowed: each its own",
                                          file, shortened(name))});
   }
-  // Of one column; empty cells are left out.
+  // The points of one column; empty cells are left out.
   std::vector<CurvePoint> points(std::size_t column) const {
     std::vector<CurvePoint> points;
     for (const auto& [line, cells] : rows_) {
@@ -169,7 +169,7 @@ Curve read_curve(Description& yaml, const Table& table, const std::string& path,
   return curve;
 }
 
-// Whether the workload has the entry "workload[1]", if that is one; the first is always there.
+// For an entry "workload[1]": true if the workload has it; the first is always there.
 bool has_entry(const Calibration& c, const std::string& entry) {
   const auto says = [&](const Setting& s) { return s.path.starts_with(entry); };
   return !entry.starts_with("workload[") || entry == "workload[0]" ||

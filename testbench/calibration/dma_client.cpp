@@ -20,7 +20,7 @@ Cycle DmaClient::cycles(u64 picoseconds) const {
   return engine::cycles_from_picoseconds(picoseconds, client_.clock);
 }
 
-// What the device itself needs for each of a stream of requests; picoseconds.
+// The device's own time for each request of a stream; picoseconds.
 u64 DmaClient::between_reads(u32 bytes) const {
   return client_.read_interval + (bytes % kWordBytes ? client_.read_tail : 0);
 }

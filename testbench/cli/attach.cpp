@@ -77,7 +77,7 @@ void add_attach_options(CLI::App& command, AttachArguments& options) {
 }
 
 namespace {
-// What a thread did without its turn may be otherwise in another run. 0: there was none.
+// Steps that a thread took without its turn may differ in another run. 0: there were none.
 int check_strictly(const std::string& program, const attach::RunSteps& steps) {
   if (!steps.lost) return 0;
   fmt::print(stderr,

@@ -74,7 +74,7 @@ std::string why_not(const fs::path& path, int depth) {
 volatile pid_t g_program = 0;
 volatile std::sig_atomic_t g_alarmed = 0;
 
-// Those of a terminal reach the program by themselves: it is of the same process group.
+// Signals of a terminal reach the program by themselves: it is of the same process group.
 void pass_on(int signal, siginfo_t* info, void*) {
   if (info->si_code != SI_KERNEL && g_program) kill(g_program, signal);
 }
@@ -86,7 +86,7 @@ sigset_t passed_on() {
   for (const int signal : kPassedOn) sigaddset(&all, signal);
   return all;
 }
-// What the shell, or nohup, has set to be ignored is so in the program as well.
+// Signals that the shell, or nohup, has set to be ignored are ignored by the program as well.
 void handle_signals() {
   for (const int signal : kPassedOn) {
     struct sigaction before {
@@ -121,7 +121,7 @@ void set_alarm(double seconds) {
   setitimer(ITIMER_REAL, &timer, nullptr);
 }
 
-// What waitpid() gives. `timed_out`: it was ended because it took too long.
+// Returns the status of waitpid(). `timed_out`: the program was ended because it took too long.
 int wait_for(pid_t program, bool& timed_out) {
   constexpr double kGrace = 5;
   int status = 0;

@@ -24,7 +24,7 @@ struct FaultArguments {
   bool clear = false;
 };
 
-// What differs from the default, as a scenario has it.
+// The settings that differ from the default, in the form of a scenario.
 template <class Config>
 std::string text_of(const Config& config) {
   std::vector<std::string> keys, defaults;

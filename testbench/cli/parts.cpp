@@ -17,7 +17,7 @@
 namespace hca::cli {
 namespace {
 namespace fs = std::filesystem;
-// Of the program that was started again: the parts that were built for it, or could not be.
+// Set for a program that was started again: the parts that were built for it, or could not be.
 constexpr const char* kTried = "HCA_TRIED_PARTS";
 
 bool was_tried(const std::string& part) {
@@ -29,7 +29,7 @@ void note_tried(const std::string& part) {
   setenv(kTried, ((tried ? std::string(tried) + ' ' : "") + part).c_str(), 1);
 }
 
-// Whether the folder that this program was built in is still there, and it is this program.
+// True: the folder that this program was built in is still there, and it is this program.
 bool is_in_its_build_folder(const fs::path& program) {
   std::error_code none;
   return fs::exists(HCA_BUILD_FOLDER "/CMakeCache.txt", none) &&
@@ -37,7 +37,7 @@ bool is_in_its_build_folder(const fs::path& program) {
          fs::equivalent(program.parent_path(), HCA_BUILD_FOLDER, none);
 }
 
-// Its output goes to stderr. True: it ended well.
+// The script's output goes to stderr. True: it ended well.
 bool run_script(const std::string& part) {
   const pid_t child = fork();
   if (child == 0) {

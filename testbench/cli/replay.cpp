@@ -77,7 +77,7 @@ void replay_capture(const ReplayArguments& options, const std::string& file, Rep
   if (!replay_ends(options, capture, run)) throw std::runtime_error("no device at this end");
 }
 
-// What cannot be read is added to the inputs' list of it; the others are replayed.
+// Captures that cannot be read are added to the inputs' list of them; the others are replayed.
 ReplayRun replay_captures(const ReplayArguments& options, ReplayInputs& in) {
   ReplayRun run;
   for (const std::string& file : in.captures) try {
@@ -96,7 +96,7 @@ bool tell_unreadable(const ReplayInputs& in) {
   return !in.unreadable.empty();
 }
 
-// Of the vectors that can be read.
+// Checks only the vectors that can be read.
 void must_take_one(const VectorFilter& filter, const ReplayInputs& in) try {
   filter.must_take_one(in.vectors);
 } catch (const std::exception&) {

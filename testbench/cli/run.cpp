@@ -61,7 +61,7 @@ class ProgressLines {
   double shown_ = 0;
 };
 
-// What was recorded: series.csv and stalls.csv; and what the page and the summary have of it.
+// Writes the recorded series.csv and stalls.csv; returns their part for the page and the summary.
 nlohmann::json write_series(const std::string& out, const RunResult& result,
                             const Scenario& scenario, const RunRecorder& recorder) {
   nlohmann::json all = json_of(result, scenario);
@@ -144,7 +144,7 @@ std::string_view first_file(const RunOptions& run) {
   return {};
 }
 
-// What an earlier run has left in the folder would be taken for this one's.
+// Removes files of an earlier run, which would be taken for those of this one.
 void clear_folder(const std::string& folder) {
   if (folder.empty()) return;
   make_folder(folder);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What comes to an agent.
+// The receive side of an agent.
 #include <algorithm>
 #include <array>
 #include <utility>

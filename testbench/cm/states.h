@@ -153,7 +153,7 @@ constexpr const Row* find_row(State state, Event event) {
   return nullptr;
 }
 
-// What a state waits for, with a time limit.
+// The event for which a state waits, with a time limit.
 enum class Wait : u8 { Nothing, Answer, LateAnswer, Quiet };
 constexpr Wait wait_of(State state) {
   if (is_in(state, in(ReqSent, RepSent, DreqSent, SidrReqSent))) return Wait::Answer;

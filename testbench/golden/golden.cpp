@@ -46,7 +46,7 @@ struct Given {
 };
 bool is_missing(const Given& given) { return !given.pointer; }
 
-// What `run` returns, or what it throws.
+// Returns the result of `run`, or the code of its exception.
 template <class Run>
 int guard(hca_golden* hca, std::initializer_list<Given> pointers, const Run& run) {
   if (!hca) return HCA_GOLDEN_BAD_INPUT;

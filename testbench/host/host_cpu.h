@@ -230,7 +230,7 @@ class HostCpu : public engine::Block {
   bool sleeps() const { return program_ && idle_ && program_->waits_for_events(); }
   // The program of a core of this host is acting in this cycle.
   bool is_acting() const { return first_.acting_; }
-  // That core; nullptr: none.
+  // The core that acts now; nullptr: none.
   HostCpu* acting() const { return first_.acting_; }
   // The action takes `cycles` longer; `waits` of these are only waiting.
   void hold(Cycle cycles, Cycle waits) { held_ += cycles, waits_ += waits; }

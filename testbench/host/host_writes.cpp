@@ -47,7 +47,7 @@ void HostWrites::tick() {
   for (; !kept_.empty() && kept_.front().leaves <= now(); kept_.pop_front()) send(kept_.front());
 }
 
-// Its own, or one that it shares.
+// Takes the core's own register, or the one that it shares.
 Cycle HostWrites::take_register(HostCpu& core, Cycle at) {
   const u32 number = registers_ ? core.number % registers_ : core.number;
   if (number >= all_registers_.size()) all_registers_.resize(number + 1);

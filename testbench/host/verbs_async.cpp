@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What host software does with asynchronous events (AEQ-1 to AEQ-16).
+// The reactions of host software to asynchronous events (AEQ-1 to AEQ-16).
 #include <algorithm>
 
 #include "testbench/host/verbs.h"

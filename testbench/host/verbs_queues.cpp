@@ -24,7 +24,7 @@ u8* append_sges(std::span<const SgeList> list, u8* at) {
   return at;
 }
 
-// What stands between the WQE and its SGEs.
+// The operands between the WQE and its SGEs.
 proto::WorkOperands operands_of(const SendWr& wr, const proto::WorkRow& row) {
   proto::WorkOperands operands = wr.operands;
   if (row.operands == proto::Operands::Atomic)

@@ -96,7 +96,7 @@ Error VerbsContext::post_srq_recv(Srq& srq, std::span<const RecvWr> list, std::s
   return error;
 }
 
-// Its slot may be used again.
+// Releases the slot of a WQE, which may be used again.
 u64 VerbsContext::take_shared(Srq& srq, u16 wqe_index) {
   Srq::Slot& slot = srq.slots[wqe_index & u32(srq.slots.size() - 1)];
   srq.outstanding -= slot.in_use;

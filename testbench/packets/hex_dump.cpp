@@ -33,13 +33,13 @@ struct OffsetLine {
   bool is_zero() const { return digits.find_first_not_of('0') == std::string::npos; }
   bool is_repetition() const { return rest == "*" && digits.empty(); }
 };
-// Of the offsets of od, which are octal or decimal, and of others.
+// The bases of od's offsets, which are octal or decimal, and of others.
 constexpr std::array kBases{16, 8, 10};
 
 // std::regex calls itself for each character.
 constexpr std::size_t kLongestMatched = 512;
 
-// What the kernel's log writes before each line of a dump: "[  12.345678] name: 00000000: ".
+// Removes the prefix of a line of a dump in the kernel's log: "[  12.345678] name: 00000000: ".
 std::string without_prefix(const std::string& text) {
   static const std::regex prefix(R"(\[ *\d+\.\d+\] ([\w.:-]+ )*(?=[0-9a-f]{8}: ))");
   const bool may_have_one = text.starts_with("[") && text.size() <= kLongestMatched;
@@ -87,7 +87,7 @@ struct LineBytes {
   std::size_t group = 0;  // bytes of the first group
 };
 
-// What hexdump and od -x print: nothing but words.
+// True for a line of hexdump or od -x: nothing but words.
 bool has_words(const OffsetLine& line) {
   const Token first = next_token(line.rest, 0);
   constexpr std::size_t kLeastDigits = 6;
@@ -95,7 +95,7 @@ bool has_words(const OffsetLine& line) {
          std::ranges::all_of(first.text, is_digit);
 }
 
-// Whether the bytes of a line end before this token, and its text begins.
+// True: the bytes of a line end before this token, and its text begins.
 bool begins_text(const OffsetLine& line, const Token& token, const LineBytes& before, bool words) {
   if (token.text.empty() || token.text[0] == '|' || token.text[0] == '>') return true;
   if (before.written.empty()) return false;
@@ -164,7 +164,7 @@ bool is_heading(const std::string& text) {
                                   R"(|No\.\s+Time\s.*|\+-[-+]*|---.*)");
   return std::regex_match(text, heading);
 }
-// Of the parts that tshark -x shows of one packet the first is the packet itself.
+// tshark -x shows several parts of one packet; only the first is the packet itself.
 bool is_derived(const std::string& text) {
   if (text.size() > kLongestMatched) return false;
   static const std::regex title(R"(\s*(Reassembled|Decrypted|De-chunked|Uncompressed).*\):?\s*)");
@@ -213,7 +213,7 @@ class Dump {
     return row.offset(base_) == start_ + bytes;
   }
 
-  // What the next offset leaves for row `i`; `bytes`: of those before.
+  // The bytes of row `i` by the next offset; `bytes`: bytes of the rows before.
   std::size_t limit_of(std::size_t i, std::size_t bytes) const {
     const auto next = i + 1 < rows_.size() ? rows_[i + 1].offset(base_) : std::nullopt;
     const u64 here = start_ + bytes;

@@ -88,7 +88,7 @@ std::string payload_lines(const FrameReport& r, std::size_t limit) {
   return text + "\n" + dump(payload, p.payload_offset, limit);
 }
 
-// What follows the packet in its frame: padding and FCS.
+// The bytes after the packet in its frame: padding and FCS.
 std::string end_lines(const FrameReport& r) {
   const ParsedPacket& p = r.dissection.packet;
   const std::size_t fcs_at = r.frame.captured.bytes.size() - r.fcs_bytes;

@@ -84,7 +84,7 @@ std::string tunnels_text(const FrameReport& r) {
   return text;
 }
 
-// Of a packet after extension headers.
+// The path of a packet after extension headers.
 std::string extended_path_text(const FrameReport& r) {
   const HeaderPlace* ip = nullptr;
   std::string between;

@@ -58,7 +58,7 @@ std::string table_of(const RunResult& result, const Scenario& scenario, Operatio
   return any ? text + "\n" : "";
 }
 
-// Of the streams that are more than a row of perftest.
+// The streams that need more than a row of perftest.
 std::string streams_of(const RunResult& result, const Scenario& scenario) {
   if (result.streams.empty()) return "";
   const auto entry_of = [&](const StreamResult& r) {
@@ -141,7 +141,7 @@ std::string breakdown_of(const RunResult& result, const Scenario& scenario) {
          "push), its payload in packetizer.\n\n";
 }
 
-// Of each cable, those that differ.
+// The numbers of the cables that differ.
 template <class Fn>
 std::string of_cables(const Scenario& s, Fn&& number) {
   std::vector<double> numbers;
@@ -165,7 +165,7 @@ std::string clocks_of(const Scenario& s) {
   return text;
 }
 
-// What conforms to no specification.
+// Names the parts of a scenario that conform to no specification.
 std::string extensions_of(const Scenario& s) {
   for (const NodeConfig& node : s.nodes)
     if (node.hca.transport.recovery != proto::Recovery::GoBackN)
@@ -210,7 +210,7 @@ std::string unused_faults_of(const RunResult& result, const Scenario& scenario) 
                           use.matches, use.matches == 1 ? "" : "s");
   return text;
 }
-// What a fault's own words, "from end 0", do not say.
+// The part of a sender's name that a fault's own words, "from end 0", do not contain.
 std::string sent_by(const Scenario& scenario, const NodePort& sender) {
   if (scenario.nodes.size() > 2)
     return fmt::format(", hca{} port {}", sender.node, sender.port + 1);

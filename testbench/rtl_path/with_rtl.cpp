@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program has that links the RTL blocks.
+// The functions of a program that links the RTL blocks.
 #include <fmt/format.h>
 
 #include <stdexcept>

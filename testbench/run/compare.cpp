@@ -88,7 +88,7 @@ std::string figures_compared(const json& a, const json& b) {
   return text;
 }
 
-// What limits a part of a run: one line, or two.
+// The limits of a part of a run: one line, or two.
 std::string limits_text(const json& part) {
   std::string text;
   for (const json& limit : part.at("limits")) {
@@ -101,7 +101,7 @@ std::string limits_text(const json& part) {
   return text.empty() ? "nothing is busy enough" : text;
 }
 
-// Of the waits of both runs: whose share of the time changed most.
+// The waits of both runs whose share of the time changed most.
 std::string stalls_compared(const json& a, const json& b) {
   constexpr double kShareToPrint = 0.1;
   constexpr std::size_t kPrinted = 3;
@@ -169,7 +169,7 @@ std::string numbered(const std::string& name, u32 before) {
   return before ? fmt::format("{} ({})", name, before + 1) : name;
 }
 
-// Of the parts that both runs have, by name.
+// The limits of the parts that both runs have, by name.
 std::string limits_compared(const json& a, const json& b) {
   const auto parts_of_run = [](const json& summary) {
     const json recording = summary.value("recording", json::object());

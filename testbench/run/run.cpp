@@ -27,7 +27,7 @@ double wall_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// What a message costs to simulate, roughly: its packets and itself.
+// The cost of simulating a message, roughly: its packets and itself.
 double weight_of(const Traffic& t, PathMtu mtu) {
   const double each = 1.5 + double(t.bytes) / bytes_of_mtu(mtu);
   return double(t.messages) * each * (t.keep_posts ? 2 : 1);

@@ -151,7 +151,7 @@ bool RunRecorder::may_be_slow(unsigned wire, unsigned end) const {
   return false;
 }
 
-// Of a chip that may be slower than its link: the beats of what it sends and of what it receives.
+// For a chip that may be slower than its link: the beats that it sends and receives.
 void RunRecorder::add_slow_core(unsigned wire, unsigned end) {
   if (!may_be_slow(wire, end)) return;
   const NodePort& at_end = testbed_.ends_of_wire(wire)[end];

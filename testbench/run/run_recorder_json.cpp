@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a recorded run knows, for its page.
+// The data of a recorded run, for its page.
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What could not go on, for want of what, and what limits.
+// Records stalls, their causes, and limits.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -47,7 +47,7 @@ void RunRecorder::add_counted(unsigned i) {
   });
 }
 
-// Of a host whose threads lock doorbell registers, or take time for pushed WQEs.
+// For a host whose threads lock doorbell registers, or take time for pushed WQEs.
 void RunRecorder::add_registers(unsigned i) {
   const HostWrites& writes = testbed_.node(i).writes();
   if (writes.has_lock())
@@ -64,7 +64,7 @@ void RunRecorder::add_stall(unsigned i, const std::string& block, std::string ca
                             const u64* cycles, std::string_view counter) {
   const WaitRow* row =
       counter.empty() ? wait_row(block, cause) : wait_row_of_counter(block, counter);
-  // Of queue pairs those that wait at the same time are counted.
+  // For queue pairs the number that wait at the same time is counted.
   const bool counts = row && row->of != WaitOf::Block;
   const std::size_t column =
       series_.add_column({fmt::format("stalls of hca{}", i), block + ": " + cause,
@@ -136,7 +136,7 @@ void RunRecorder::begin_stalls() {
   }
 }
 
-// What the cores of a host worked at most, and what took half as long or more.
+// The work that the cores of a host spent most time on, and all work at least half as long.
 std::string RunRecorder::knobs_of_core(unsigned i) const {
   HostCosts costs = testbed_.node(i).cpu.costs();
   for (std::size_t c = 0; c < costs.size(); ++c) costs[c] -= cores_[i].costs[c];
@@ -225,7 +225,7 @@ void RunRecorder::end_atomics(Phase& p) {
   }
 }
 
-// Those of a message in this part of the run whose other end is at this chip.
+// The queue pairs with a message in this part of the run whose other end is at this chip.
 long RunRecorder::queue_pairs_to(unsigned i) const {
   long count = 0;
   for (const Endpoint* end : testbed_.ends_at(i)) {
@@ -243,7 +243,7 @@ long RunRecorder::waiting(unsigned i, WaitOf of) const {
   return std::count(chips_[i].qps.begin(), chips_[i].qps.end(), true);
 }
 
-// Of ports and lanes that wait for the same the one that waits most counts.
+// Among ports and lanes with the same cause, the one that waits most counts.
 void RunRecorder::add_wait(Phase& p, std::string name, const WaitRow& row, double share) {
   const auto at =
       std::find_if(p.uses.begin(), p.uses.end(), [&](const Use& use) { return use.name == name; });

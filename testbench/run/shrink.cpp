@@ -13,7 +13,7 @@ namespace hca::testbench {
 namespace {
 constexpr unsigned kMostRuns = 2000;
 
-// What failed, without its numbers: they change with the faults.
+// The failure without its numbers: they change with the faults.
 std::string words_of_failure(const RunResult& result) {
   if (result.failures.empty()) return {};
   std::string words = result.failures[0].substr(0, result.failures[0].find('\n'));

@@ -10,7 +10,7 @@
 
 namespace hca::testbench {
 namespace {
-// What passes the core in a cycle is enough for each link.
+// The core's bytes a cycle must suffice for each link.
 void check_core(const Scenario& s, std::vector<ChipMistake>& mistakes) {
   for (std::size_t i = 0; i < s.nodes.size(); ++i)
     for (unsigned port = 0; port < s.nodes[i].hca.core.ports; ++port) {
@@ -60,7 +60,7 @@ void check_buffer(const Scenario& s, std::vector<ChipMistake>& mistakes) {
     return;
   }
 }
-// What is wrong with one link, of which both ends mean the same.
+// A mistake of one link, for settings that both ends share.
 using LinkMistake = std::optional<ChipMistake>;
 LinkMistake mode_mistake(const Scenario& s, const Ends& ends) {
   using blocks::FlowControl;

@@ -14,7 +14,7 @@ struct Preset {
   std::string_view name, text;
 };
 const std::vector<Preset>& presets();  // by name
-// Its knobs; empty: there is no preset of that name.
+// The knobs of a preset; empty: there is no preset of that name.
 std::optional<std::vector<Setting>> settings_of_preset(std::string_view name);
 // "connectx3, connectx4, ...", with or without devices that only do DMA.
 std::string preset_names(bool dma_clients);

@@ -125,13 +125,13 @@ class Loader {
   void complain(int line, const std::string& problem) {
     errors_.push_back(line ? fmt::format("{}:{}: {}", file_, line, problem) : "--set: " + problem);
   }
-  // Whether a value at this path or below it is wrong by itself: what it makes of others says
+  // True: a value at this path or below it is wrong by itself, so its effects on other values mean
   // nothing.
   bool is_wrong(const std::string& path) const {
     const auto at = wrong_.lower_bound(path);
     return at != wrong_.end() && at->starts_with(path);
   }
-  // What no single value shows.
+  // Makes the checks that concern more than one value.
   void check() {
     if (scenario_.workload.empty()) take_default_workload();
     check_ports();
@@ -154,7 +154,7 @@ class Loader {
     if (errors_.empty()) check_service_levels();
     if (errors_.empty()) check_objects();
   }
-  // What the service has of it.
+  // Takes the entries of the default workload that the service supports.
   void take_default_workload() {
     scenario_.workload = default_scenario().workload;
     std::erase_if(scenario_.workload, [&](const WorkloadConfig& w) {
@@ -318,7 +318,7 @@ class Loader {
     return (entry->list == "faults" ? scenario_.faults[entry->index].port
                                     : scenario_.workload[entry->index].port) == 2;
   }
-  // Of a key of an entry, of what lies below it, or of the entry.
+  // The line of a key of an entry, of a value below that key, or of the entry.
   int line_of(std::size_t i, const std::string& key) const {
     const auto at = lines_[i].lower_bound(key);
     if (at != lines_[i].end() && at->first.starts_with(key)) return at->second;

@@ -38,7 +38,7 @@ struct Place {
   static std::string_view key_of(std::string_view path) {
     return path.substr(0, path.find_first_of(".["));
   }
-  // Of the list `key`, each with what lies below it.
+  // The entries of the list `key`, each with the settings below it.
   std::vector<Place> entries(std::string_view key) const {
     std::vector<Place> list;
     for (const Setting& s : settings) {
@@ -144,7 +144,7 @@ class AxisReader {
     }
     return found;
   }
-  // Of an axis or of a knob of a random one: its knob, which must have a range.
+  // The knob of an axis, or of a knob of a random axis; it must have a range.
   std::optional<KnobInfo> ranged_knob(const Place& place) {
     const Setting* name = place.find("knob");
     if (!name) {
@@ -278,7 +278,7 @@ class AxisReader {
     Scale scale;
     std::vector<std::string> texts{};  // one of these instead
   };
-  // Of a knob that takes only certain values, or is no number.
+  // For a knob that takes only certain values, or is no number.
   std::optional<Drawn> read_drawn_texts(const Place& place) {
     if (!check_keys(place, "knob, values")) return std::nullopt;
     const Axis axis = read_values(place);

@@ -50,7 +50,7 @@ const KnobMap& all_knobs() {
   return all;
 }
 
-// Whether the lists of the scenario have these entries.
+// True: the lists of the scenario have these entries.
 bool has_entries(const GenericPath& at, const Scenario& scenario) {
   if (at.indices.empty()) return true;
   if (at.path.starts_with("fail[")) return at.indices[0] < scenario.fail.size();

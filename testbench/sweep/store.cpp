@@ -26,8 +26,8 @@ std::string digest_of(std::string_view text) {
   return fmt::format("{:016x}", hash);
 }
 
-// What a log says of why: the failed checks, else the program's complaint, which goes on to its
-// end, else the last line.
+// The reason in a log: the failed checks, else the program's complaint, which continues to the end
+// of the log, else the last line.
 std::string reason_in(const std::string& log) {
   constexpr std::string_view kFailed = "FAILED: ", kComplaint = "hca: ";
   std::string failed, complaint, last;

@@ -19,7 +19,7 @@ constexpr Cycle kHostLatency = 100;  // cycles, of a DMA one way
 // No work pauses longer. An item due after such a pause is a timer that was set once and moved.
 constexpr Cycle kLongestPause = 2'000;
 
-// What is at the other side of the sockets.
+// The modules at the other side of the sockets.
 struct Surroundings : sc_core::sc_module {
   tlm_utils::simple_initiator_socket<Surroundings> mmio{"mmio"};
   sc_core::sc_vector<tlm_utils::simple_initiator_socket<Surroundings>> to_hca;  // by port

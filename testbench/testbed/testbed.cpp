@@ -203,7 +203,7 @@ void Testbed::plan_breaks(const Cable& cable) {
     }
 }
 
-// What a packet needs at least from the far end of a cable into this chip; the egress there is in
+// The least time of a packet from the far end of a cable into this chip; the egress there is in
 // cycles of that chip.
 Cycle Testbed::quantum_of(unsigned i) const {
   const Hca& hca = nodes_[i]->hca;

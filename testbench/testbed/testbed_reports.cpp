@@ -12,7 +12,7 @@ namespace {
 constexpr u32 kReportedQps = 8;
 }  // namespace
 
-// What a requester that has sent something waits for, and whether anything will end that.
+// Describes the wait of a requester that has sent something, and whether anything will end it.
 static std::string waiting_for(const proto::QpAttributes& a) {
   if (a.unacked_psn == a.sq_psn) return "";
   return fmt::format("  its requester waits for the answer to PSN {:#x}, {}\n", a.unacked_psn,

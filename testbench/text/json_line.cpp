@@ -30,7 +30,7 @@ class Walk {
     while (at_ < text_.size() && text_[at_] != '"') at_ += text_[at_] == '\\' ? 2 : 1;
     return text_.substr(from, at_++ - from);
   }
-  // Whether the path is this one or lies below it.
+  // True: the path is this one or lies below it.
   bool leads_to(std::string_view here) const {
     const std::string_view rest = path_.substr(std::min(here.size(), path_.size()));
     return path_.starts_with(here) &&

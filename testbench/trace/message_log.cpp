@@ -58,7 +58,7 @@ std::vector<std::pair<Station, u64>> MessageTimes::way() const {
   return passed;
 }
 
-// What an event of a block says of messages.
+// The meaning of a block's event for messages.
 struct BlockRow {
   using Log = MessageLog;
   using Chip = Log::Chip;
@@ -97,12 +97,12 @@ struct BlockRow {
     if (!s.event.c) return Log::stamp_answer(s.queue(), s.psn(), response, at);
     Log::stamp(s.peer(), s.psn(), request, at);
   }
-  // Of a request, on the responder's side.
+  // An event of a request, on the responder's side.
   template <Station station>
   static void judged(const Seen& s) {
     Log::stamp(s.peer(), s.psn(), station, s.at);
   }
-  // Of a request, on the requester's.
+  // An event of a request, on the requester's side.
   template <Station station>
   static void own(const Seen& s) {
     Log::stamp(s.queue(), s.psn(), station, s.at);

@@ -36,7 +36,7 @@ void MessageStats::add(const MessageTimes& message) {
     }
     if (number % stride_ == 0) even_.push_back({number, message});
   }
-  // Of equals the first.
+  // Among equals the first.
   const auto slower = [](const Kept& a, const Kept& b) {
     return a.times.whole() != b.times.whole() ? a.times.whole() > b.times.whole()
                                               : a.number < b.number;

@@ -75,7 +75,7 @@ u64 hash_of(std::string_view text) {
 
 using ReportsById = std::map<std::string, std::vector<const VectorReport*>>;
 
-// Whether the answers show that some vector of the statement fails on each runner.
+// Checks that on each runner some vector of the statement fails.
 void judge(const nlohmann::json& answer, MutantRow& row,
            std::span<const VectorReport* const> vectors) {
   if (answer.contains("unknown")) {

@@ -40,7 +40,7 @@ void VectorFilter::must_take_one(std::span<const Vector> vectors) const {
   if (text_.empty() ||
       std::any_of(vectors.begin(), vectors.end(), [&](const Vector& v) { return takes(v); }))
     return;
-  // Those that have it as a part come first, then what differs by the fewest letters.
+  // Names that contain it come first, then those that differ by the fewest letters.
   std::set<std::pair<std::size_t, std::string>> near;
   for (const Vector& v : vectors)
     for (const std::string& name : names_of(v))

@@ -56,7 +56,7 @@ constexpr std::array kSentKeys{kQp,
                                FormatKey{"elsewhere", only_true}};
 constexpr std::array kWholeSentKeys{kQp, FormatKey{"may", only_true},
                                     FormatKey{"hex", some_hex, true}};
-// Of the other kind of packet: they are no fields.
+// Keys of the other kind of packet: they are no fields.
 constexpr std::array<std::string_view, 7> kNoFields{"may",  "elsewhere", "port", "hex",
                                                     "ICRC", "edit",      "cut"};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What steps that post work requests may hold.
+// The format of steps that post work requests.
 #include <fmt/format.h>
 
 #include <algorithm>

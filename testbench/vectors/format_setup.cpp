@@ -118,7 +118,7 @@ constexpr std::array kSetupKeys{FormatKey{"framing", one_of_names<kFramingNames>
                                 FormatKey{"srqs", named<an_object<kSrqKeys>>},
                                 FormatKey{"qps", named<a_qp_of_setup>},
                                 FormatKey{"loop", a_list<a_name>}};
-// What only the registration of a region uses.
+// Keys that only the registration of a region uses.
 constexpr std::array<std::string_view, 2> kOfRegistration{"access", "pd"};
 }  // namespace
 

@@ -104,7 +104,7 @@ std::optional<std::string> VectorHost::command(const JsonAt& json,
       if (qp->qp->state == QpState::Reset)
         qp->qp->sq_posted = qp->qp->sq_completed = qp->qp->rq_posted = qp->qp->rq_completed = 0;
     }
-  // What a vector makes anew is its own: the host takes no event from it.
+  // An EQ that a vector creates anew is its own: the host takes no event from it.
   if (row->opcode == CommandOpcode::DestroyEq && status == CommandStatus::Ok && async_ &&
       async_->eqn == object)
     async_ = nullptr;

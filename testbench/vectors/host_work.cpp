@@ -26,7 +26,7 @@ std::vector<JsonAt> work_requests_of(const JsonAt& json) {
   return json.has("list") ? json["list"].entries() : std::vector<JsonAt>{json};
 }
 
-// What came instead of what the step says. `posted`: how many before the one that is refused.
+// The error that came instead of the step's. `posted`: how many before the refused one.
 std::optional<std::string> judge_error(const JsonAt& json, Error error, std::size_t posted,
                                        std::size_t all) {
   const std::string wanted = json.has("error") ? json["error"].text() : "success";
@@ -56,7 +56,7 @@ std::vector<SgeList> VectorHost::sges_of(const JsonAt& json) const {
   return list;
 }
 
-// What a window or region is to name.
+// The memory that a window or region names.
 MemoryInfo VectorHost::memory_of(const JsonAt& json) const {
   MemoryInfo m;
   m.addr = plan_.symbols.value_or(json, "va", 0, ~u64{0});

@@ -249,7 +249,7 @@ class Run {
     if (!differences.empty()) fail("the state differs", std::move(differences));
   }
 
-  // What moved since the beginning: these counters and no others.
+  // Compares the counters that changed since the beginning: these and no others.
   void dropped(const JsonAt& json) {
     std::vector<FieldDifference> differences = host_.compare_drops(json);
     if (!differences.empty()) fail("the drop counters differ", std::move(differences));

@@ -23,7 +23,7 @@ const OpcodeRow& opcode_of(const JsonAt& json, Service service) {
   const std::string& name = json.text();
   for (const OpcodeRow& row : kOpcodeRows)
     if (row.name == name && (row.service == service || row.service == Service::Cnp)) return row;
-  // Of another service: "UC SEND Only".
+  // A name with its service: "UC SEND Only".
   for (const OpcodeRow& row : kOpcodeRows)
     if (fmt::format("{} {}", name_of(row.service), row.name) == name) return row;
   json.refuse(

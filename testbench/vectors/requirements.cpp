@@ -52,7 +52,7 @@ std::vector<Row> rows_of(const std::string& path, const std::string& text) {
   return std::move(rows.all);
 }
 
-// What a column holds. Nothing named: any text.
+// The values of a column. None named: any text.
 struct Values {
   std::span<const std::string_view> one;   // one of these
   std::span<const std::string_view> many;  // or several of these, separated by ;

@@ -14,7 +14,7 @@ namespace hca::testbench {
 using namespace proto;
 
 namespace {
-// What a set-up leaves out.
+// Defaults for values that a set-up leaves out.
 constexpr u64 kRegionVa = 0x100'0000, kRegionStep = 0x100'0000, kRegionPhysical = 0x800'0000;
 constexpr u64 kRegionBytes = 4096, kMaxRegionBytes = u64{1} << 33;
 constexpr u32 kFirstKey = 0x10041, kFirstWindowKey = 0x20081, kKeyStep = 0x101;

@@ -101,8 +101,8 @@ class Pieces {
 };
 Pieces pieces_of(const SgeList& whole, const Traffic& traffic);
 
-// What a program without a completion does: 0: it waits; otherwise it first acts for this many
-// cycles. A program that waits for events takes those available, and arms the queue.
+// The behaviour of a program without a completion. 0: it waits; otherwise it first acts for this
+// many cycles. A program that waits for events takes those available, and arms the queue.
 bool waits_by_events(const Endpoint& end, const Traffic& traffic);
 Cycle found_nothing(const Endpoint& end, const Traffic& traffic, Cq& cq);
 

@@ -23,7 +23,7 @@ u32 word_of(blocks::IcrcMode mode) {
   rtl::put_control(control, word);
   return word;
 }
-// Of the side band, which byte from its low end on.
+// The PSN byte of the side band, counted from its low end.
 constexpr u32 kPsnByte = rtl::SideBand<rtl::Descriptor>::kBytes -
                          proto::bytes_of<rtl::DescriptorStart>() -
                          proto::bytes_of<proto::AddressVector>() - proto::bytes_of<proto::Bth>();
@@ -102,7 +102,7 @@ class BarePath : public HotPath {
     top.clk_i = 0;
     top.eval();
   }
-  // What leaves one block in this cycle enters the next one.
+  // The output of one block in this cycle is the input of the next one.
   template <class From, class To>
   static bool pass(const From& from, To& to) {
     to.packets_in_valid_i = from.packets_out_valid_o;
