@@ -148,8 +148,9 @@ HCA_INSTEAD int nanosleep(const timespec* duration, timespec* left) {
     return -1;
   }
   const int error = sleep_for(picoseconds_of(*duration), left);
-  error ? errno = error;
-  return -1 : 0;
+  if (!error) return 0;
+  errno = error;
+  return -1;
 }
 HCA_INSTEAD int clock_nanosleep(clockid_t clock, int flags, const timespec* until, timespec* left) {
   if (!is_open() || !shows_time(clock)) return HCA_NEXT(clock_nanosleep)(clock, flags, until, left);
