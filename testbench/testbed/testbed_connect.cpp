@@ -134,10 +134,8 @@ void Testbed::create_queues(Endpoint& end, const Need& need) {
   attributes.max_send_sge = attributes.max_recv_sge = need.sges;
   std::vector<std::optional<u32>> numbers(need.qps);
   for (std::size_t qp = 0; qp < end.qps.size(); ++qp) {
-    {
-      numbers[qp] = end.qps[qp]->qpn;
-      check(i, node.verbs.destroy_qp(*end.qps[qp]) == Error::None, "DestroyQp");
-    }
+    numbers[qp] = end.qps[qp]->qpn;
+    check(i, node.verbs.destroy_qp(*end.qps[qp]) == Error::None, "DestroyQp");
     end.qps.clear();
     end.to_peer.clear();
   }

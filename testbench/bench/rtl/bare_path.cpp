@@ -38,16 +38,14 @@ class BarePath : public HotPath {
         received_(payload_beats_ * kMaxBeatBytes),
         psn_(s.bth.psn) {
     for (u32 beat = 0; beat < payload_beats_; ++beat) {
-      {
-        auto in = testbench::beat_of<rtl::Descriptor>(s.payload, beat, kMaxBeatBytes);
-        const rtl::DescriptorStart place = in.control;
-        in.control = s.descriptor();
-        in.control.first = place.first, in.control.last = place.last;
-        in.control.bytes = place.bytes;
-        Beat& pins = beats_.emplace_back();
-        rtl::put_control(in.control, pins.control);
-        std::memcpy(&pins.data, in.data.data(), sizeof pins.data);
-      }
+      auto in = testbench::beat_of<rtl::Descriptor>(s.payload, beat, kMaxBeatBytes);
+      const rtl::DescriptorStart place = in.control;
+      in.control = s.descriptor();
+      in.control.first = place.first, in.control.last = place.last;
+      in.control.bytes = place.bytes;
+      Beat& pins = beats_.emplace_back();
+      rtl::put_control(in.control, pins.control);
+      std::memcpy(&pins.data, in.data.data(), sizeof pins.data);
       start(packetizer_);
       start(insert_);
       start(check_);

@@ -56,10 +56,8 @@ int Socket::post(const void* data, u32 bytes, u32 flags) {
   work.opcode = IBV_WR_SEND_WITH_IMM;
   work.imm_data = htonl(std::exchange(returned_, 0) | flags);
   if (const int error = ibv_post_send(id_->qp, &work, &bad)) {
-    {
-      failed_ = true;
-      return fail(error);
-    }
+    failed_ = true;
+    return fail(error);
     ++sent_;
     ++outstanding_;
   }

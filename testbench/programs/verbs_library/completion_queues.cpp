@@ -61,11 +61,9 @@ int make_cq(Context& context, Cq& cq, const ibv_cq_init_attr_ex& wanted) {
   const proto::QueueAttributes attributes{.address = cq.offset, .log_entries = cq.log_entries};
   attach::Reply reply;
   if (const int error = command(context, CommandOpcode::CreateCq, request, attributes, reply)) {
-    {
-      take_cookie(context, cq.cookie);
-      give_rings_back(context, cq);
-      return error;
-    }
+    take_cookie(context, cq.cookie);
+    give_rings_back(context, cq);
+    return error;
     cq.number = reply.number;
     cq.handle = reply.handle;
   }

@@ -26,12 +26,10 @@ bool is_local(proto::WorkOpcode opcode) { return proto::work_row(opcode)->is_loc
 int gather(const ibv_send_wr& wr, u32 room, WorkRequest& work) {
   u32 bytes = 0;
   for (int i = 0; i < wr.num_sge; ++i) {
-    {
-      const ibv_sge& sge = wr.sg_list[i];
-      if (sge.length > room - bytes) return EINVAL;
-      std::memcpy(work.data.data() + bytes, reinterpret_cast<const void*>(sge.addr), sge.length);
-      bytes += sge.length;
-    }
+    const ibv_sge& sge = wr.sg_list[i];
+    if (sge.length > room - bytes) return EINVAL;
+    std::memcpy(work.data.data() + bytes, reinterpret_cast<const void*>(sge.addr), sge.length);
+    bytes += sge.length;
     work.head.inline_data = true;
     work.head.inline_bytes = bytes;
   }

@@ -148,14 +148,12 @@ void set_inline_data_list(ibv_qp_ex* ex, std::size_t count, const ibv_data_buf* 
   const std::size_t room = std::min<std::size_t>(qp.send.max_inline, WorkRequest::kMostInline);
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    {
-      if (list[i].length > room - bytes) {
-        qp.error = EINVAL;
-        return;
-      }
-      std::memcpy(qp.work.data.data() + bytes, list[i].addr, list[i].length);
-      bytes += list[i].length;
+    if (list[i].length > room - bytes) {
+      qp.error = EINVAL;
+      return;
     }
+    std::memcpy(qp.work.data.data() + bytes, list[i].addr, list[i].length);
+    bytes += list[i].length;
     qp.work.head.inline_data = true;
     qp.work.head.inline_bytes = u32(bytes);
   }
