@@ -18,8 +18,6 @@ constexpr u32 kBeatBytes = 32, kLatency = 5;  // cycles, first beat in to first 
 constexpr u32 kPatience = 1000;               // cycles
 constexpr u8 kGenerate = 1;                   // icrc_mode_e
 
-u32 crc_bytes(hca::proto::Framing framing) { return hca::proto::is_native(framing) ? 6 : 4; }
-
 struct Icrc : sc_core::sc_module {
   tlm_utils::simple_target_socket<Icrc> target{"target"};
   const sc_core::sc_time cycle{2, sc_core::SC_NS};
