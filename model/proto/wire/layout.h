@@ -73,9 +73,9 @@ struct Gid {
 
 // An array of equal entries in a device structure: GIDs, or numbers of whole bytes.
 template <class T>
-inline constexpr std::size_t kEntries = 0;
+inline constexpr std::size_t kArrayEntries = 0;
 template <class T, std::size_t N>
-inline constexpr std::size_t kEntries<std::array<T, N>> = N;
+inline constexpr std::size_t kArrayEntries<std::array<T, N>> = N;
 
 // ---- properties derived from the tables ----
 template <class H>
@@ -167,9 +167,9 @@ constexpr Window window_of(unsigned at, unsigned bits, unsigned total) {
 
 template <class T, unsigned At, unsigned Bits, unsigned Total>
 constexpr T load_field(const u8* in) {
-  if constexpr (kEntries<T> != 0) {
-    constexpr unsigned bytes = Bits / 8 / kEntries<T>;
-    static_assert(At % 8 == 0 && Bits == 8 * bytes * kEntries<T>);
+  if constexpr (kArrayEntries<T> != 0) {
+    constexpr unsigned bytes = Bits / 8 / kArrayEntries<T>;
+    static_assert(At % 8 == 0 && Bits == 8 * bytes * kArrayEntries<T>);
     T entries{};
     for (std::size_t i = 0; i < entries.size(); ++i)
       entries[i] = load_field<typename T::value_type, 0, 8 * bytes, bytes>(in + At / 8 + i * bytes);
@@ -250,7 +250,7 @@ constexpr u64 share_of(const H& h) {
   constexpr unsigned word_first = 8 * Byte, word_end = 8 * (Byte + Bytes);
   if constexpr (kIsReserved<decltype(f)> || end <= word_first || first >= word_end) {
     return 0;
-  } else if constexpr (kEntries<typename std::remove_cvref_t<decltype(f)>::Value> != 0) {
+  } else if constexpr (kArrayEntries<typename std::remove_cvref_t<decltype(f)>::Value> != 0) {
     return bytes_of_entries(h.*f.at, int(Byte) - int(first / 8), Bytes);
   } else if constexpr (f.bits == 128) {
     return load_be<Bytes>((h.*f.at).bytes.data() + (Byte - first / 8));

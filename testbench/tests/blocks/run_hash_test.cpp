@@ -45,7 +45,7 @@ constexpr Traffic kTraffic[] = {
     {"buffers of lanes", 512, 6, 30, 5000, 8, false, true, 1, 1, false, true, false, true},
 };
 
-constexpr Cycle kEnd = 40'000;
+constexpr Cycle kRunEnd = 40'000;
 constexpr proto::WorkOpcode kReads[] = {proto::WorkOpcode::RdmaRead, proto::WorkOpcode::CompareSwap,
                                         proto::WorkOpcode::FetchAdd};
 
@@ -127,8 +127,8 @@ u64 hash(const Traffic& t, engine::Domain::Options options, Cycle quantum) {
   INFO(t.name << "\n" << pair.report());
   REQUIRE(finished);
   if (t.unreliable) {  // what was sent last arrives
-    REQUIRE(pair.cycles < kEnd);
-    pair.advance(kEnd - pair.cycles);
+    REQUIRE(pair.cycles < kRunEnd);
+    pair.advance(kRunEnd - pair.cycles);
   }
   return pair.digest();
 }

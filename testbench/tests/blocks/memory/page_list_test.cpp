@@ -12,7 +12,7 @@ using namespace hca::test;
 namespace {
 constexpr u64 kPageBytes = 4096;
 constexpr std::array<u64, 2> kPages{kData + 0x200000, kData + 0x100000};
-constexpr u64 kEnd = kData + 0x300000;
+constexpr u64 kDataEnd = kData + 0x300000;
 
 // Two pages, of which the second lies before the first.
 void give_pages(Pair::Side& side) {
@@ -53,7 +53,7 @@ TEST_CASE("a region that goes while it is written is written as a whole or not a
   for (Cycle at = answer - 100; at < answer; ++at) {
     Pair pair{PairConfig{}};
     give_pages(pair.b);
-    const std::vector<u8> before(pair.b.memory.begin(), pair.b.memory.begin() + kEnd);
+    const std::vector<u8> before(pair.b.memory.begin(), pair.b.memory.begin() + kDataEnd);
     pair.a.host.plan = {across_pages(proto::WorkOpcode::RdmaWrite)};
     pair.advance(at);
     pair.b.chip.contexts.regions[1] = {};
