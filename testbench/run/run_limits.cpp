@@ -81,7 +81,7 @@ const WaitRow* wait_row(std::string_view block, std::string_view cause) {
 const WaitRow* wait_row_of_counter(std::string_view block, std::string_view counter) {
   if (const WaitRow* row = wait_row(block, counter)) return row;
   for (const Consequence& row : kConsequences)
-    if (block.ends_with(row.block) && counter == row.counter) return nullptr;
+    if (block.find(row.block) != block.npos && counter == row.counter) return nullptr;
   throw std::logic_error(fmt::format(
       "the wait {} of {} is neither in kWaitRows nor in kConsequences", counter, block));
 }

@@ -136,9 +136,9 @@ void Testbed::create_queues(Endpoint& end, const Need& need) {
   for (std::size_t qp = 0; qp < end.qps.size(); ++qp) {
     numbers[qp] = end.qps[qp]->qpn;
     check(i, node.verbs.destroy_qp(*end.qps[qp]) == Error::None, "DestroyQp");
-    end.qps.clear();
-    end.to_peer.clear();
   }
+  end.qps.clear();
+  end.to_peer.clear();
   std::optional<u32> srqn;
   if (end.srq) {
     srqn = end.srq->srqn;

@@ -46,12 +46,12 @@ class BarePath : public HotPath {
       Beat& pins = beats_.emplace_back();
       rtl::put_control(in.control, pins.control);
       std::memcpy(&pins.data, in.data.data(), sizeof pins.data);
-      start(packetizer_);
-      start(insert_);
-      start(check_);
-      start(parser_);
-      start(responder_);
     }
+    start(packetizer_);
+    start(insert_);
+    start(check_);
+    start(parser_);
+    start(responder_);
     rtl::put_control(s.context(), responder_.context_i);
     rtl::put_control(testbench::checked_region(s.region), responder_.region_i);
     for (u32 i = 0; i < s.port.pkeys.size(); ++i)

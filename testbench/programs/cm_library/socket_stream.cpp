@@ -58,9 +58,9 @@ int Socket::post(const void* data, u32 bytes, u32 flags) {
   if (const int error = ibv_post_send(id_->qp, &work, &bad)) {
     failed_ = true;
     return fail(error);
-    ++sent_;
-    ++outstanding_;
   }
+  ++sent_;
+  ++outstanding_;
   if (bytes) --credits_;
   return 0;
 }

@@ -64,9 +64,9 @@ int make_cq(Context& context, Cq& cq, const ibv_cq_init_attr_ex& wanted) {
     take_cookie(context, cq.cookie);
     give_rings_back(context, cq);
     return error;
-    cq.number = reply.number;
-    cq.handle = reply.handle;
   }
+  cq.number = reply.number;
+  cq.handle = reply.handle;
   return 0;
 }
 

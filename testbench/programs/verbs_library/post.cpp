@@ -30,9 +30,9 @@ int gather(const ibv_send_wr& wr, u32 room, WorkRequest& work) {
     if (sge.length > room - bytes) return EINVAL;
     std::memcpy(work.data.data() + bytes, reinterpret_cast<const void*>(sge.addr), sge.length);
     bytes += sge.length;
-    work.head.inline_data = true;
-    work.head.inline_bytes = bytes;
   }
+  work.head.inline_data = true;
+  work.head.inline_bytes = bytes;
   return 0;
 }
 

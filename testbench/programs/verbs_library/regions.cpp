@@ -190,9 +190,9 @@ HCA_VERB int ibv_rereg_mr(ibv_mr* plain, int flags, ibv_pd* pd, void* address, s
           command(context_of(mr.context), CommandOpcode::ReregisterMr, request, wanted, reply)) {
     errno = error;
     return IBV_REREG_MR_ERR_CMD;
-    use(changed.pd);
-    leave(mr.pd);
   }
+  use(changed.pd);
+  leave(mr.pd);
   mr = changed;
   return 0;
 }

@@ -154,9 +154,9 @@ void set_inline_data_list(ibv_qp_ex* ex, std::size_t count, const ibv_data_buf* 
     }
     std::memcpy(qp.work.data.data() + bytes, list[i].addr, list[i].length);
     bytes += list[i].length;
-    qp.work.head.inline_data = true;
-    qp.work.head.inline_bytes = u32(bytes);
   }
+  qp.work.head.inline_data = true;
+  qp.work.head.inline_bytes = u32(bytes);
 }
 void set_inline_data(ibv_qp_ex* ex, void* address, std::size_t length) {
   const ibv_data_buf data{address, length};
