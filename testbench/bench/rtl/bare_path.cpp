@@ -41,7 +41,8 @@ class BarePath : public HotPath {
       auto in = testbench::beat_of<rtl::Descriptor>(s.payload, beat, kMaxBeatBytes);
       const rtl::DescriptorStart place = in.control;
       in.control = s.descriptor();
-      in.control.first = place.first, in.control.last = place.last;
+      in.control.first = place.first;
+      in.control.last = place.last;
       in.control.bytes = place.bytes;
       Beat& pins = beats_.emplace_back();
       rtl::put_control(in.control, pins.control);

@@ -98,16 +98,8 @@ struct ChipBlock : Bench {
   Taker<Fault, 4>* faults = nullptr;
 };
 
-struct Times {
-  explicit Times(u64 seed) : random(seed) {
-    if (seed % 2) return;  // as shipped
-    block.latency = 1 + random.below(6), block.interval = 1 + random.below(3);
-    unit.latency = block.latency, unit.interval = block.interval;
-  }
-  engine::Random random;
-  CompletionConfig block;
-  CompletionUnit::Config unit;
-};
+constexpr Cycle kMostLatency = 6;
+using Times = TwinTimes<CompletionConfig, CompletionUnit::Config>;
 
 // What the unit has written, and what has found no room.
 struct Written {
@@ -145,7 +137,7 @@ TEST_CASE("a CQE leaves the completion block in the cycle in which it leaves the
           "[completion_unit][twin]") {
   const u64 seed = GENERATE(range<u64>(1, kTwinRuns));
   CAPTURE(seed);
-  Times times(seed);
+  Times times(seed, kMostLatency);
   const unsigned depth = 1 + unsigned(times.random.below(8));
   const Cycles waits = random_waits(times.random, kItems);
   CAPTURE(times.block.latency, times.block.interval, depth);
@@ -165,7 +157,7 @@ TEST_CASE("doorbells and CQEs without room do in the completion block what they 
           "[completion_unit][twin][G21.3]") {
   const u64 seed = GENERATE(range<u64>(1, kTwinRuns));
   CAPTURE(seed);
-  Times times(seed);
+  Times times(seed, kMostLatency);
   Traffic t(seed, true);
   UnitRun<CompletionUnit, CompletionItem> unit(times.unit, t.plan, 8, {});
   Cycles starts = unit.leaves();

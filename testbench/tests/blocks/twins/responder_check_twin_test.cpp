@@ -207,17 +207,9 @@ class Traffic {
   proto::PortAttributes port_{};
 };
 
-struct Times {
-  explicit Times(u64 seed) : random(seed) {
-    if (seed % 2) return;  // as shipped
-    // At most 7: the 8 places of the unit's link are enough for one a cycle.
-    block.latency = 1 + random.below(7), block.interval = 1 + random.below(3);
-    unit.latency = block.latency, unit.interval = block.interval;
-  }
-  engine::Random random;
-  ResponderCheckConfig block;
-  ResponderCheckUnit::Config unit;
-};
+// With 7 cycles at most, the 8 places of the unit's link are enough for one item a cycle.
+constexpr Cycle kMostLatency = 7;
+using Times = TwinTimes<ResponderCheckConfig, ResponderCheckUnit::Config>;
 using Run = UnitRun<ResponderCheckUnit, ResponderCheckItem>;
 
 Cycles check(CheckBlock& block, const Traffic& t, const Cycles& at) {
@@ -233,7 +225,7 @@ TEST_CASE("a request leaves responder_check in the cycle in which it leaves the 
           "[responder_check_unit][twin]") {
   const u64 seed = GENERATE(range<u64>(1, kTwinRuns));
   CAPTURE(seed);
-  Times times(seed);
+  Times times(seed, kMostLatency);
   const Cycle context = times.random.below(10), region = times.random.below(10);
   CAPTURE(times.block.latency, times.block.interval, context, region);
   Traffic t(seed, false);
@@ -251,7 +243,7 @@ TEST_CASE("a request whose context or region is late leaves responder_check as i
           "[responder_check_unit][twin]") {
   const u64 seed = GENERATE(range<u64>(1, kTwinRuns));
   CAPTURE(seed);
-  Times times(seed);
+  Times times(seed, kMostLatency);
   Traffic t(seed, false);
   const auto plan = t.plan(0, 0, 30);
   Run unit(times.unit, plan, 8, {});
@@ -271,7 +263,7 @@ TEST_CASE("a request that waits for room comes to responder_check when the unit 
   const u64 seed = GENERATE(range<u64>(1, kTwinRuns));
   const bool with_region = GENERATE(true, false);
   CAPTURE(seed, with_region);
-  Times times(seed);
+  Times times(seed, kMostLatency);
   const unsigned depth = 1 + unsigned(times.random.below(8));
   Traffic t(seed, with_region);
   const auto plan = t.plan(0, 0, 30);

@@ -95,4 +95,19 @@ Cycles context_answers(Run& run, const Plan<Item>& plan) {
   }
   return answers;
 }
+// Latency and interval in cycles, the same for a block of the chip and its unit: as shipped for an
+// odd seed, otherwise random.
+template <class BlockConfig, class UnitConfig>
+struct TwinTimes {
+  TwinTimes(u64 seed, Cycle most_latency) : random(seed) {
+    if (seed % 2) return;
+    block.latency = 1 + random.below(most_latency);
+    block.interval = 1 + random.below(3);
+    unit.latency = block.latency;
+    unit.interval = block.interval;
+  }
+  engine::Random random;
+  BlockConfig block;
+  UnitConfig unit;
+};
 }  // namespace hca::test
