@@ -236,7 +236,8 @@ TEST_CASE("what YAML would silently take for something else is refused", "[scena
 TEST_CASE("a key that occurs twice is refused with both lines", "[scenario]") {
   CHECK_THAT(error_of("run: {seed: 1}\nwire.latency: 5 ns\nrun: {seed: 2}\n"),
              Equals("s.yaml:3: run: occurs twice, first in line 1; allowed: once"));
-  CHECK_THAT(error_of("run:\n  seed: 1\n  seed: 1\n"), Contains("s.yaml:3: run.seed: occurs twice"));
+  CHECK_THAT(error_of("run:\n  seed: 1\n  seed: 1\n"),
+             Contains("s.yaml:3: run.seed: occurs twice"));
   CHECK_THAT(error_of("run: {seed: 1}\nrun.seed: 2\n"), Contains("run.seed: occurs twice"));
 }
 
