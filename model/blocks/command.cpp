@@ -57,8 +57,10 @@ void Command::take_fault(FaultLink& link) {
     ReceiveState& r = contexts_.receive_of(f.qpn);
     // Requests judged after it do not count; earlier ones are answered.
     if (f.refused) {
-      r.epsn = f.psn;
-      r.msn = f.msn;
+      if (f.rolls_back) {
+        r.epsn = f.psn;
+        r.msn = f.msn;
+      }
       r.nak_sent = false;
       r.refused = true;
       r.reads_accepted = execute_.reads_finished[f.qpn].seen(now() + 1);

@@ -55,6 +55,7 @@ struct ReceiveBatch {
   ReceiveBatch* next = nullptr;
   Pool<ReceiveBatch>* home = nullptr;
   u32 qpn = 0, first = 0, count = 0;
+  device::ReceiveQueue source{};
   u32 life = 0;             // life of the queue pair that requested it
   bool unreadable = false;  // memory returned an error
   alignas(64) std::array<u8, 1024> wqes{};
@@ -97,6 +98,7 @@ struct Completed {
   proto::Cqe cqe{};
   proto::EventType event = proto::EventType::Completion;
   Accesses::Era era = 0;
+  device::ReceiveQueue queue{};  // XRC: SRQ of its WQE; fails with its CQ (class L)
 
   bool is_event() const { return event != proto::EventType::Completion; }
 };
@@ -119,11 +121,12 @@ struct Fault {
   proto::EventType event{};
   bool of_sends = false;  // the event is about the send WQE
   u16 wqe_index = 0;
-  std::optional<u32> invalidate{};  // invalidate this key; the queue pair stays as it is
-  u32 life = 0;                     // life of the queue pair that requested it
-  bool fails = true;                // the queue pair enters Error
-  bool sends_alone = false;         // the queue pair enters SQE instead
-  bool refused = false;             // a request was refused: ePSN and MSN return to `psn` and `msn`
+  std::optional<u32> invalidate{};      // invalidate this key; the queue pair stays as it is
+  u32 life = 0;                         // life of the queue pair that requested it
+  bool fails = true;                    // the queue pair enters Error
+  bool sends_alone = false;             // the queue pair enters SQE instead
+  bool refused = false;                 // a request was refused
+  bool rolls_back = false;              // on its execution: ePSN and MSN return to `psn` and `msn`
   device::ReceiveQueue failed_queue{};  // an SRQ: it fails too
   u32 psn = 0, msn = 0;
 };

@@ -27,6 +27,7 @@ CommandFunction query_device, set_port, query_port, query_drops, query_transport
 CommandFunction alloc_mr, reregister_mr, alloc_mw, dealloc_mw, query_mw, bind_mw;
 CommandFunction create_cq, modify_cq, query_cq, destroy_cq, create_eq, query_eq, destroy_eq,
     set_vector, query_vector;
+CommandFunction alloc_xrcd, query_xrcd, dealloc_xrcd;
 CommandFunction create_srq, modify_srq, query_srq, destroy_srq;
 CommandFunction attach_multicast, detach_multicast;
 CommandFunction set_context_memory;

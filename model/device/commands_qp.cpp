@@ -6,10 +6,43 @@ namespace hca::device {
 using namespace proto;
 
 namespace {
-bool values_ok(const QpCreate& a) {
-  return a.service < 8 && includes(kExecuted, Service(a.service)) &&
+bool values_ok(const QpCreate& a, const Contexts& x) {
+  return a.service < 8 && has(x.options, capability_of(Service(a.service))) &&
          a.sq_log_entries <= kMaxLogWorkEntries && a.rq_log_entries <= kMaxLogWorkEntries &&
          kSendStrides.include(a.sq_log_stride) && kReceiveStrides.include(a.rq_log_stride);
+}
+
+QpSide side_of(const QpCreate& a) {
+  if (Service(a.service) != Service::Xrc) return QpSide::Both;
+  return a.is_target ? QpSide::Target : QpSide::Initiator;
+}
+// G24.1: an initiator has only a PD and a send CQ, a target has only a domain.
+bool has_what_its_side_has(const QpCreate& a) {
+  switch (side_of(a)) {
+    case QpSide::Both:
+      return !a.is_target && !a.xrcd;
+    case QpSide::Initiator:
+      return !a.receive_cq && !a.srqn && !a.xrcd;
+    default:
+      return !a.pd && !a.send_cq && !a.receive_cq && !a.srqn;
+  }
+}
+bool objects_exist(const QpCreate& a, Contexts& x) {
+  const QpSide side = side_of(a);
+  if (side == QpSide::Target) return x.find_xrc_domain(a.xrcd);
+  if (!x.find_pd(a.pd) || !x.find_cq(a.send_cq)) return false;
+  return side == QpSide::Initiator || (x.find_cq(a.receive_cq) && (!a.srqn || x.find_srq(a.srqn)));
+}
+// Calls fn(uses) for each object that a queue pair uses.
+template <class Fn>
+void for_each_used(Contexts& x, const QpConfig& qp, const Fn& fn) {
+  if (has_requester(qp)) {
+    fn(x.pds[qp.pd].uses);
+    fn(x.cqs[qp.send_cq].uses);
+  }
+  if (qp.side == QpSide::Both) fn(x.cqs[qp.receive_cq].uses);
+  if (qp.srqn) fn(x.srqs[qp.srqn].uses);
+  if (qp.xrcd) fn(x.xrc_domains[qp.xrcd].uses);
 }
 }  // namespace
 
@@ -18,18 +51,16 @@ CommandStatus create_qp(Call& c) {
   Contexts& x = c.contexts;
   const u32 qpn = c.header.object;
   if (qpn >= x.limits.qps) return CommandStatus::NoResources;
-  EventRing *send_cq = x.find_cq(a.send_cq), *receive_cq = x.find_cq(a.receive_cq);
-  Pd* pd = x.find_pd(a.pd);
-  SharedQueue* srq = a.srqn ? x.find_srq(a.srqn) : nullptr;
-  if (a.srqn && !srq) return CommandStatus::BadObject;
-  if (x.find_qp(qpn) || !send_cq || !receive_cq || !pd) return CommandStatus::BadObject;
+  if (x.find_qp(qpn) || !objects_exist(a, x)) return CommandStatus::BadObject;
   const bool manages = Service(a.service) == Service::Ud;
-  if (!values_ok(a) || (qpn < x.limits.first_qp && !manages)) return CommandStatus::BadValue;
+  if (!values_ok(a, x) || !has_what_its_side_has(a)) return CommandStatus::BadValue;
+  if (qpn < x.limits.first_qp && !manages) return CommandStatus::BadValue;
   QpConfig qp;
   qp.allocated = true;
   qp.signal_all = a.signal_all;
   qp.service = Service(a.service);
   qp.reliable = is_reliable(qp.service);
+  qp.side = side_of(a);
   qp.privileged = a.privileged;
   qp.blocks_self = a.blocks_self;
   qp.options = x.options;
@@ -40,12 +71,10 @@ CommandStatus create_qp(Call& c) {
   qp.sq = {a.sq_address, a.sq_log_entries, a.sq_log_stride};
   qp.rq = {a.rq_address, a.rq_log_entries, a.rq_log_stride};
   qp.srqn = a.srqn;
-  qp.srq_pd = srq ? srq->pd : 0;
-  if (srq) {
-    qp.rq = srq->wqes;
-    ++srq->uses;
-    qp.options.credits = false;  // G6.1
-  }
+  qp.xrcd = a.xrcd;
+  if (qp.srqn) qp.rq = x.srqs[qp.srqn].wqes;
+  if (qp.xrcd) qp.pd = x.xrc_domains[qp.xrcd].pd;  // G24.3
+  if (uses_srq(qp)) qp.options.credits = false;    // G6.1, G24.4
   at(x.qps, qpn) = qp;
   at(x.given, qpn) = {};
   at(x.qp_contexts, qpn) = a.context;
@@ -59,9 +88,7 @@ CommandStatus create_qp(Call& c) {
   x.sent.make(connection).assign(qp.sq.entries(), {});
   at(x.bound_windows, qpn) = 0;
   at(x.sends_posted, qpn) = 0;
-  ++send_cq->uses;
-  ++receive_cq->uses;
-  ++pd->uses;
+  for_each_used(x, qp, [](u32& uses) { ++uses; });
   return CommandStatus::Ok;
 }
 
@@ -101,7 +128,9 @@ CommandStatus query_qp_create(Call& c) {
   if (!qp) return CommandStatus::BadObject;
   QpCreate a{};
   a.service = u8(qp->service);
-  a.pd = qp->pd;
+  a.is_target = qp->side == QpSide::Target;
+  a.pd = a.is_target ? 0 : qp->pd;
+  a.xrcd = qp->xrcd;
   a.signal_all = qp->signal_all;
   a.privileged = qp->privileged;
   a.blocks_self = qp->blocks_self;
@@ -126,10 +155,7 @@ CommandStatus destroy_qp(Call& c) {
   if (x.bound_windows[qp->qpn]) return CommandStatus::Busy;  // MW-11
   for (const MulticastMember& member : x.members)
     if (member.qpn == qp->qpn) return CommandStatus::Busy;
-  --x.cqs[qp->send_cq].uses;
-  --x.cqs[qp->receive_cq].uses;
-  --x.pds[qp->pd].uses;
-  if (qp->srqn) --x.srqs[qp->srqn].uses;
+  for_each_used(x, *qp, [](u32& uses) { --uses; });
   x.qps[c.header.object] = {};
   c.effect.qpn = c.header.object;
   c.effect.clear = c.effect.takes_away = true;

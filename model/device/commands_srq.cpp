@@ -20,6 +20,9 @@ CommandStatus create_srq(Call& c) {
   Pd* pd = x.find_pd(a.pd);
   if (!srqn || x.find_srq(srqn) || !pd) return CommandStatus::BadObject;
   if (!values_ok(a, x)) return CommandStatus::BadValue;
+  XrcDomain* domain = a.xrcd ? x.find_xrc_domain(a.xrcd) : nullptr;
+  EventRing* cq = a.xrcd ? x.find_cq(a.cqn) : nullptr;
+  if (a.xrcd && (!domain || !cq)) return CommandStatus::BadObject;  // G23.5
   SharedQueue queue;
   queue.allocated = true;
   queue.port = a.port;
@@ -27,8 +30,14 @@ CommandStatus create_srq(Call& c) {
   queue.limit = a.limit;
   queue.wqes = {a.address, a.log_entries, a.log_stride};
   queue.context = a.context;
+  queue.xrcd = a.xrcd;
+  queue.cqn = domain ? a.cqn : 0;
   at(x.srqs, srqn) = queue;
   ++pd->uses;
+  if (domain) {
+    ++domain->uses;
+    ++cq->uses;
+  }
   return CommandStatus::Ok;
 }
 
@@ -69,6 +78,8 @@ CommandStatus query_srq(Call& c) {
   a.log_stride = queue->wqes.log_stride;
   a.limit = queue->limit;
   a.context = queue->context;
+  a.xrcd = queue->xrcd;
+  a.cqn = queue->cqn;
   a.posted = queue->posted;
   a.taken = queue->taken;
   a.uses = queue->uses;
@@ -81,6 +92,10 @@ CommandStatus destroy_srq(Call& c) {
   if (!queue) return CommandStatus::BadObject;
   if (!may_destroy(*queue)) return CommandStatus::Busy;
   --c.contexts.pds[queue->pd].uses;
+  if (queue->is_xrc()) {
+    --c.contexts.xrc_domains[queue->xrcd].uses;
+    --c.contexts.cqs[queue->cqn].uses;
+  }
   *queue = {};
   c.effect.takes_away = true;
   return CommandStatus::Ok;

@@ -30,6 +30,7 @@ class Connection {
 class ReceiveQueue {
  public:
   constexpr ReceiveQueue() = default;  // the queue pair's own
+  friend constexpr bool operator==(ReceiveQueue, ReceiveQueue) = default;
   constexpr bool is_shared() const { return srqn_; }
   // The number for events; 0: the queue pair's own queue.
   constexpr u32 srqn() const { return srqn_; }

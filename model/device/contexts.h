@@ -38,6 +38,12 @@ struct Pd {
   u32 uses = 0;  // regions, windows and queue pairs
 };
 
+struct XrcDomain {
+  bool allocated = false;
+  u32 pd = 0;    // 0: none
+  u32 uses = 0;  // SRQs and target queue pairs
+};
+
 // The cable of a port, and the state that SetPort requested.
 struct PortCable {
   bool is_broken = false;
@@ -86,6 +92,7 @@ struct Contexts {
   std::vector<u32> sends_posted;   // by QP: send WQEs rung by doorbells
   std::vector<u32> bound_windows;  // by QP: bound windows of type 2A
   std::vector<Pd> pds;
+  std::vector<XrcDomain> xrc_domains;
   std::vector<EventRing> cqs, eqs;
   std::vector<proto::SharedQueue> srqs;
   std::vector<proto::MulticastMember> members;
@@ -124,20 +131,38 @@ struct Contexts {
   const proto::SendState& send_of(u32 qpn) const { return send[connection_of(qpn)]; }
   proto::ReceiveState& receive_of(u32 qpn) { return receive[connection_of(qpn)]; }
   const proto::ReceiveState& receive_of(u32 qpn) const { return receive[connection_of(qpn)]; }
-  // The receive queue whose WQEs the requests to a queue pair take.
-  ReceiveQueue receive_queue_of(const proto::QpConfig& qp) const { return ReceiveQueue(qp.srqn); }
+  // The receive queue whose WQEs a request takes, if it takes one. In XRC the first packet of a
+  // message names it (G24.2, G24.5).
+  ReceiveQueue receive_queue_of(const proto::QpConfig& qp,
+                                const proto::ParsedPacket& packet) const {
+    if (qp.service != proto::Service::Xrc) [[likely]]
+      return ReceiveQueue(qp.srqn);
+    if (!packet.opcode || !packet.has(proto::Ext::XrcEth)) return {};
+    const proto::ReceiveState& state = receive_of(qp.qpn);
+    const bool inside =
+        state.message != proto::InMessage::None && !proto::begins_message(packet.opcode->position);
+    return ReceiveQueue(inside ? state.xrc_srqn : packet.xrc_eth.xrc_srq);
+  }
+  // The receive queue of the message that began last: the one whose WQE it holds.
+  ReceiveQueue held_queue_of(const proto::QpConfig& qp) const {
+    return ReceiveQueue(qp.service == proto::Service::Xrc ? receive_of(qp.qpn).xrc_srqn : qp.srqn);
+  }
   const proto::Region* find_region(u32 key) const {
     const u32 index = proto::key_index(key);
     return holds(regions, index) ? &regions[index] : nullptr;
   }
   EventRing* find_cq(u32 cqn) { return find_entry(cqs, cqn); }
   proto::SharedQueue* find_srq(u32 srqn) { return find_entry(srqs, srqn); }
-  // nullptr: it is no SRQ.
+  // nullptr: the queue is no SRQ, or its SRQ does not exist.
   proto::SharedQueue* find_shared(ReceiveQueue queue) {
+    return queue.is_shared() ? find_srq(queue.srqn()) : nullptr;
+  }
+  const proto::SharedQueue* find_shared(ReceiveQueue queue) const {
     return queue.is_shared() ? find_srq(queue.srqn()) : nullptr;
   }
   const proto::SharedQueue* find_srq(u32 srqn) const { return find_entry(srqs, srqn); }
   EventRing* find_eq(u32 eqn) { return find_entry(eqs, eqn); }
+  XrcDomain* find_xrc_domain(u32 number) { return find_entry(xrc_domains, number); }
   Pd* find_pd(u32 pd) { return find_entry(pds, pd); }
   const proto::SentMessage& message(Connection connection, u32 index) const {
     return message_in(sent[connection], index);

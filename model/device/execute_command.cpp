@@ -52,6 +52,9 @@ constexpr std::array kCommands{
     CommandRow{CommandOpcode::QueryTransport, query_transport},
     CommandRow{CommandOpcode::SetContextMemory, set_context_memory},
     CommandRow{CommandOpcode::ModifyCq,     modify_cq},
+    CommandRow{CommandOpcode::AllocXrcd,    alloc_xrcd},
+    CommandRow{CommandOpcode::QueryXrcd,    query_xrcd},
+    CommandRow{CommandOpcode::DeallocXrcd,  dealloc_xrcd},
     // clang-format on
 };
 static_assert(kCommands.size() == kCommandOpcodes.size());

@@ -12,6 +12,7 @@ struct ObjectLimits {
   u32 pds = 1 << 16;      // PD numbers
   u32 vectors = 64;       // interrupt vectors
   u32 ports = 1;
+  u32 xrc_domains = 1 << 16;
   u32 first_qp = 2;  // QP numbers below are reserved for management (QPS-1)
   u32 multicast_members = 1024;
 };

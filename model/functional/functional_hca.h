@@ -121,6 +121,7 @@ class FunctionalHca {
   void ring_shared(u32 srqn, u16 producer);
   void run_command(u64 address);
   void complete(u32 cqn, const proto::Cqe& cqe);
+  void complete_of(const proto::QpConfig& qp, device::ReceiveQueue queue, proto::Cqe cqe);
   void notify(u32 cqn);
   device::CqTime time_of(const device::EventRing& cq) const;
   void watch(u32 cqn);
@@ -211,7 +212,7 @@ class FunctionalHca {
   void fail_shared(u32 srqn);
   void abandon_shared(u32 qpn, u32 index, proto::RequestCause cause);
   void fail_receive(u32 qpn, const proto::ParsedPacket& packet, const proto::RequestVerdict& v);
-  proto::RequestVerdict read_receive_wqe(u32 qpn);
+  proto::RequestVerdict read_receive_wqe(u32 qpn, device::ReceiveQueue queue);
   void scatter(Progress& s, std::span<const u8> payload);
   void answer(const proto::QpConfig& qp, const proto::RequestVerdict& verdict,
               const proto::RequestEffect& effect);

@@ -50,7 +50,7 @@ void FunctionalHca::mmio_write(u32 offset, std::span<const u8> bytes) {
 
 void FunctionalHca::ring_send(u32 qpn, u16 producer) {
   const QpConfig* qp = contexts_.find_qp(qpn);
-  if (!qp || !takes_sends(qp->state)) return void(++host_counters_.bad_doorbells);
+  if (!qp || !has_send_queue(*qp)) return void(++host_counters_.bad_doorbells);
   const u32 posted = widen_index(progress(qpn).posted, producer);
   if (posted - contexts_.send_of(qpn).completed > qp->sq.entries())
     return void(++host_counters_.bad_doorbells);
@@ -114,6 +114,7 @@ void FunctionalHca::complete(u32 cqn, const Cqe& cqe) {
   if (place.result == CqResult::NoQueue) return;
   if (place.result != CqResult::Written) {  // G21.3, classes F and G
     if (place.result == CqResult::FirstLost) raise(EventType::CqErr, cqn);
+    if (cqe.srqn) fail_shared(cqe.srqn);  // class L
     if (contexts_.qps[cqe.qpn].state != QpState::Error) {
       raise(kAsyncEq, {EventType::QpFatal, cqe.qpn, !is_of_receive(cqe.opcode), cqe.wqe_index});
       enter_error(cqe.qpn);
@@ -204,13 +205,13 @@ void FunctionalHca::flush_receives(u32 qpn) {
   if (holds_receive_wqe(qp, r)) {
     r.message = InMessage::None;
     cqe.wqe_index = u16(uses_srq(qp) ? r.shared_wqe : r.rq_consumed - 1);
-    complete(qp.receive_cq, cqe);
+    complete_of(qp, contexts_.held_queue_of(qp), cqe);
   }
   while (r.rq_consumed != r.rq_posted) {
     cqe.wqe_index = u16(r.rq_consumed++);
     complete(qp.receive_cq, cqe);
   }
-  if (uses_srq(qp) && !std::exchange(r.last_wqe_told, true))
+  if (uses_srq(qp) && has_responder(qp) && !std::exchange(r.last_wqe_told, true))
     raise(EventType::QpLastWqeReached, qpn);  // G20.4
 }
 

@@ -35,7 +35,8 @@ void FunctionalHca::repeat_read(u32 qpn, const ParsedPacket& packet, const Reque
   SavedRequests& saved = progress(qpn).saved;
   const Answer kind = packet.opcode->traits().answer;
   const Region* region = contexts_.find_region(effect.rkey);
-  const bool key_good = key_allows(region, effect, accessor_of(qp), packet);
+  const SharedQueue* const shared = contexts_.find_shared(contexts_.receive_queue_of(qp, packet));
+  const bool key_good = key_allows(region, effect, remote_accessor(qp, shared), packet);
   if (kind != Answer::Read) {
     const SavedRequest* held = saved.find_result(effect.ack_psn, packet.opcode->operation);
     if (held) return respond_once(qp, kind, effect, held->original);

@@ -89,12 +89,12 @@ void FunctionalHca::receive_request(u32 qpn, const ParsedPacket& packet,
 void FunctionalHca::judge(u32 qpn, const ParsedPacket& packet, std::span<const u8> frame) {
   const QpConfig& qp = contexts_.qps[qpn];
   ReceiveState& state = contexts_.receive_of(qpn);
-  const device::ReceiveQueue queue = contexts_.receive_queue_of(qp);
+  const device::ReceiveQueue queue = contexts_.receive_queue_of(qp, packet);
   SharedQueue* const shared = contexts_.find_shared(queue);
   if (shared) look_at(state, *shared);
   RequestVerdict verdict =
       judge_request({packet, frame, qp, state, contexts_.find_region(remote_key(packet)),
-                     reads_unfinished(qpn), &contexts_.ports[qp.port - 1u]});
+                     reads_unfinished(qpn), &contexts_.ports[qp.port - 1u], shared});
   if (may_draw_cnp(verdict.cause)) notify_congestion(qp, packet, frame);
   const bool reads = packet.opcode && packet.opcode->traits().is_saved();
   const bool passed = verdict.action == RequestAction::Execute;
@@ -161,7 +161,7 @@ void FunctionalHca::receive_datagram(u32 qpn, ParsedPacket packet, std::span<con
   const RequestVerdict verdict = find_place(qpn, packet);
   count(qp, verdict);
   RequestEffect effect = apply(state, packet, qp, verdict);
-  const device::ReceiveQueue queue = contexts_.receive_queue_of(qp);
+  const device::ReceiveQueue queue = contexts_.receive_queue_of(qp, packet);
   SharedQueue* const shared = contexts_.find_shared(queue);
   if (shared && take_from(*shared, state, packet, qp, verdict, true, effect))
     raise(EventType::SrqLimitReached, queue.srqn());
@@ -193,40 +193,52 @@ RequestVerdict FunctionalHca::find_own_place(u32 qpn, const ParsedPacket& packet
   const QpConfig& qp = contexts_.qps[qpn];
   const OpcodeRow& row = *packet.opcode;
   const auto find = [this](u32 key) { return contexts_.find_region(key); };
+  const device::ReceiveQueue queue = contexts_.receive_queue_of(qp, packet);
+  const SharedQueue* const shared = contexts_.find_shared(queue);
   if (row.operation == Operation::Send) {
     if (request::takes_receive_wqe(row))
-      if (const RequestVerdict v = read_receive_wqe(qpn); v.action != RequestAction::Execute)
+      if (const RequestVerdict v = read_receive_wqe(qpn, queue); v.action != RequestAction::Execute)
         return v;
     return judge_scatter(progress(qpn).scatter, progress(qpn).received, packet.payload_bytes, qp,
-                         find);
+                         shared, find);
   }
   const ReceiveState& state = contexts_.receive_of(qpn);
-  if (!row.has(Ext::Reth) && write_key_is_gone(find(state.write_rkey), state, accessor_of(qp)))
+  if (!row.has(Ext::Reth) &&
+      write_key_is_gone(find(state.write_rkey), state, remote_accessor(qp, shared)))
     return kKeyGone;
   return {};
 }
 
-RequestVerdict FunctionalHca::read_receive_wqe(u32 qpn) {
+RequestVerdict FunctionalHca::read_receive_wqe(u32 qpn, device::ReceiveQueue queue) {
   const QpConfig& qp = contexts_.qps[qpn];
-  const device::ReceiveQueue queue = contexts_.receive_queue_of(qp);
   const SharedQueue* const shared = contexts_.find_shared(queue);
   const u32 index = shared ? shared->head() : contexts_.receive_of(qpn).rq_consumed;
+  const WorkQueue& ring = ring_of(qp, shared);
   std::array<u8, kReceiveWqeBytes> raw;
-  if (!io_.read(qp.rq.slot(index), raw)) {
+  if (!io_.read(ring.slot(index), raw)) {
     if (shared) fail_shared(queue.srqn());
     return kUnreadableReceiveWqe;
   }
   const auto wqe = decode<ReceiveWqe>(raw.data());
-  if (!receive_wqe_is_good(wqe, index, qp.rq.stride())) return kBadReceiveWqe;
-  progress(qpn).scatter = read_sges(qp.rq.slot(index) + kReceiveWqeBytes, wqe.sge_count);
+  if (!receive_wqe_is_good(wqe, index, ring.stride())) return kBadReceiveWqe;
+  progress(qpn).scatter = read_sges(ring.slot(index) + kReceiveWqeBytes, wqe.sge_count);
   progress(qpn).received = 0;
   return {};
 }
 
-// SRQ-11.
+// SRQ-11: only the first failure raises the event.
 void FunctionalHca::fail_shared(u32 srqn) {
-  contexts_.srqs[srqn].failed = true;
-  raise(EventType::SrqErr, srqn);
+  SharedQueue* const queue = contexts_.find_srq(srqn);
+  if (queue && !std::exchange(queue->failed, true)) raise(EventType::SrqErr, srqn);
+}
+
+// Completes a receive WQE to the CQ of its queue.
+void FunctionalHca::complete_of(const QpConfig& qp, device::ReceiveQueue queue, Cqe cqe) {
+  const SharedQueue* const shared = contexts_.find_shared(queue);
+  const bool xrc = qp.service == Service::Xrc;
+  if (xrc && !shared) return;  // the SRQ was destroyed, and perhaps its CQ
+  if (xrc) cqe.srqn = queue.srqn();
+  complete(receive_cq_of(qp, shared), cqe);
 }
 
 void FunctionalHca::execute(u32 qpn, const ParsedPacket& packet, const RequestEffect& effect,
@@ -259,10 +271,11 @@ void FunctionalHca::scatter(Progress& s, std::span<const u8> payload) {
 void FunctionalHca::complete_receive(u32 qpn, const ParsedPacket& packet,
                                      const RequestEffect& effect) {
   const bool send = packet.opcode->operation == Operation::Send;
+  const device::ReceiveQueue queue = contexts_.held_queue_of(contexts_.qps[qpn]);
   if (packet.has(Ext::Ieth)) {
     const u32 key = packet.ieth.rkey;
-    if (!device::invalidate_key(contexts_, key, accessor_of(contexts_.qps[qpn])))
-      return fail_invalidate(qpn, effect);
+    const Accessor who = remote_accessor(contexts_.qps[qpn], contexts_.find_shared(queue));
+    if (!device::invalidate_key(contexts_, key, who)) return fail_invalidate(qpn, effect);
   }
   Cqe cqe{};
   cqe.opcode = send ? CqeOpcode::Receive : CqeOpcode::ReceiveRdmaImmediate;
@@ -277,10 +290,10 @@ void FunctionalHca::complete_receive(u32 qpn, const ParsedPacket& packet,
   const QpConfig& qp = contexts_.qps[qpn];
   if (qp.service == Service::Ud)
     tell_datagram(cqe, packet, effect, qp, contexts_.ports[qp.port - 1u]);
-  complete(contexts_.qps[qpn].receive_cq, cqe);
+  complete_of(qp, queue, cqe);
 }
 
-// Class J: no NAK, the receive WQE ends in error (G10.2, G10.3).
+// Classes J and M: no NAK, the receive WQE ends in error (G10.2, G10.3).
 void FunctionalHca::fail_invalidate(u32 qpn, const RequestEffect& effect) {
   Cqe cqe{};
   cqe.opcode = CqeOpcode::Receive;
@@ -289,30 +302,36 @@ void FunctionalHca::fail_invalidate(u32 qpn, const RequestEffect& effect) {
   cqe.wqe_index = u16(effect.receive_wqe);
   count(contexts_.qps[qpn], {RequestAction::Fail, RequestCause::BadInvalidate, {}, {}});
   contexts_.qps[qpn].state = QpState::Error;
-  complete(contexts_.qps[qpn].receive_cq, cqe);
+  const QpConfig& qp = contexts_.qps[qpn];
+  complete_of(qp, contexts_.held_queue_of(qp), cqe);
   enter_error(qpn);
 }
 
-// Classes A and C: the receive WQE in use completes in error, or an event is raised; then all is
+// Classes A, C and K: the receive WQE in use completes in error, or an event is raised; then all is
 // flushed.
 void FunctionalHca::fail_receive(u32 qpn, const ParsedPacket& packet, const RequestVerdict& v) {
   const FailureRow failure = failure_of(v.cause);
   ReceiveState& r = contexts_.receive_of(qpn);
   contexts_.qps[qpn].state = QpState::Error;
   r.nak_sent = false;
-  const bool takes = failure_takes_receive_wqe(contexts_.qps[qpn], packet, v);
-  if (takes || holds_receive_wqe(contexts_.qps[qpn], r)) {
-    r.rq_consumed += takes && !uses_srq(contexts_.qps[qpn]);
+  const QpConfig& qp = contexts_.qps[qpn];
+  const bool takes = failure_takes_receive_wqe(qp, packet, v);
+  const bool fails_wqe = takes || holds_receive_wqe(qp, r);
+  if (fails_wqe) {
+    const device::ReceiveQueue queue =
+        takes ? contexts_.receive_queue_of(qp, packet) : contexts_.held_queue_of(qp);
+    r.rq_consumed += takes && !uses_srq(qp);
     r.message = InMessage::None;
     Cqe cqe{};
     cqe.opcode = CqeOpcode::Receive;
     cqe.status = failure.status;
     cqe.qpn = qpn;
-    cqe.wqe_index = u16(uses_srq(contexts_.qps[qpn]) ? r.shared_wqe : r.rq_consumed - 1);
-    complete(contexts_.qps[qpn].receive_cq, cqe);
-  } else {
+    cqe.wqe_index = u16(uses_srq(qp) ? r.shared_wqe : r.rq_consumed - 1);
+    complete_of(qp, queue, cqe);
+  }
+  if (!fails_wqe || tells_failure_twice(qp)) {
     const bool named = names_receive_wqe(v.cause);
-    const u32 index = uses_srq(contexts_.qps[qpn]) ? r.shared_wqe : r.rq_consumed;
+    const u32 index = uses_srq(qp) ? r.shared_wqe : r.rq_consumed;
     raise(kAsyncEq, {failure.event, qpn, false, named ? u16(index) : u16{0}});
   }
   enter_error(qpn);

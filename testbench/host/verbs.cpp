@@ -195,14 +195,24 @@ Qp* VerbsContext::create_qp(const QpInitAttr& a, std::optional<u32> qpn) {
   qp.rq_address = alloc(u64{1} << (rq_log + qp.rq_log_stride), 256);
   qp.send_ids.resize(std::size_t{1} << sq_log);
   qp.recv_ids.resize(std::size_t{1} << rq_log);
-  const proto::QpCreate create{u8(a.service),    a.sq_sig_all,
-                               number_of(a.pd),  a.send_cq->cqn,
-                               a.recv_cq->cqn,   qp.sq_address,
-                               qp.rq_address,    sq_log,
-                               rq_log,           qp.sq_log_stride,
-                               qp.rq_log_stride, 0,
-                               a.privileged,     a.srq ? a.srq->srqn : 0,
-                               a.blocks_self};
+  const bool sends = a.side != proto::QpSide::Target;
+  proto::QpCreate create{};
+  create.service = u8(a.service);
+  create.signal_all = a.sq_sig_all;
+  create.pd = sends ? number_of(a.pd) : 0;
+  create.send_cq = sends ? a.send_cq->cqn : 0;
+  create.receive_cq = a.side == proto::QpSide::Both ? a.recv_cq->cqn : 0;
+  create.sq_address = qp.sq_address;
+  create.rq_address = qp.rq_address;
+  create.sq_log_entries = sq_log;
+  create.rq_log_entries = rq_log;
+  create.sq_log_stride = qp.sq_log_stride;
+  create.rq_log_stride = qp.rq_log_stride;
+  create.privileged = a.privileged;
+  create.srqn = a.srq ? a.srq->srqn : 0;
+  create.blocks_self = a.blocks_self;
+  create.is_target = !sends;
+  create.xrcd = a.xrcd;
   if (execute(CommandOpcode::CreateQp, qp.qpn, create) != CommandStatus::Ok) return nullptr;
   Qp& made = qps_.emplace_back(std::move(qp));
   if (made.qpn >= by_qpn_.size()) by_qpn_.resize(made.qpn + 1);

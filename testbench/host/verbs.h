@@ -71,6 +71,8 @@ struct SrqInitAttr {
   u32 max_wr = 128, max_sge = 1, srq_limit = 0;
   const Pd* pd = nullptr;  // nullptr: the context's own
   u32 port = 1;            // of its queue pairs
+  u32 xrcd = 0;            // SRQ of XRC: its domain and CQ
+  const Cq* cq = nullptr;
 };
 struct Srq {
   struct Slot {
@@ -91,8 +93,10 @@ struct QpInitAttr {
   proto::Service service = proto::Service::Rc;
   Cq* send_cq = nullptr;
   Cq* recv_cq = nullptr;
-  const Pd* pd = nullptr;  // nullptr: the context's own
-  Srq* srq = nullptr;      // instead of a receive queue
+  const Pd* pd = nullptr;                    // nullptr: the context's own
+  Srq* srq = nullptr;                        // instead of a receive queue
+  proto::QpSide side = proto::QpSide::Both;  // XRC: one of the others
+  u32 xrcd = 0;                              // domain of an XRC target
   u32 max_send_wr = 128, max_recv_wr = 128;
   u32 max_send_sge = 1, max_recv_sge = 1;
   u32 max_inline_data = 0;
@@ -133,6 +137,7 @@ struct SendWr {
   proto::WorkOperands operands{};  // operands that have no argument here
   MemoryInfo memory{};             // BIND_MW, REG_MR; rkey: the new key
   proto::AddressHandle ah{};       // UD
+  u32 remote_srqn = 0;             // XRC
   bool push = false;               // the WQE is pushed with its doorbell; only the last of a list
 };
 struct RecvWr {
@@ -144,7 +149,7 @@ struct Wc {
   u64 wr_id = 0;
   proto::WcStatus status{};
   proto::CqeOpcode opcode{};
-  u32 byte_len = 0, imm_data = 0, qp_num = 0, src_qp = 0;
+  u32 byte_len = 0, imm_data = 0, qp_num = 0, src_qp = 0, srqn = 0;
   bool with_imm = false, with_invalidate = false, has_grh = false;
   u16 slid = 0, pkey_index = 0;
   u8 sl = 0;
@@ -260,7 +265,10 @@ class VerbsContext {
   Error destroy_qp(Qp& qp);
   Error dereg_mr(const Mr& mr);
 
-  // ---- Shared receive queues (verbs_srq.cpp)
+  // ---- XRC domains and shared receive queues (verbs_srq.cpp)
+  // Returns the number of the domain; empty: the device refuses. `pd`: the number of a PD, or 0.
+  std::optional<u32> alloc_xrcd(u32 pd = 0);
+  Error dealloc_xrcd(u32 xrcd);
   Srq* create_srq(const SrqInitAttr& attributes, std::optional<u32> srqn = {});
   Error set_srq_limit(const Srq& srq, u32 limit);
   Error resize_srq(Srq& srq, u32 max_wr);
@@ -334,6 +342,7 @@ class VerbsContext {
   void ring_receive(proto::BarOffset bell, u32 number, u32 posted);
   static u64 take_shared(Srq& srq, u16 wqe_index);
   void take(const proto::Cqe& cqe, Wc& wc);
+  Srq* find_srq(u32 srqn);
   Qp* find_qp(u32 qpn) const { return qpn < by_qpn_.size() ? by_qpn_[qpn] : nullptr; }
 
   tlm_::HostMemory& memory_;
@@ -345,7 +354,7 @@ class VerbsContext {
   u32 next_command_ = 0;
   proto::CommandStatus last_status_ = proto::CommandStatus::Ok;
   u32 last_key_ = 0, next_qpn_ = kFirstUserQpn, next_cqn_ = 1, next_eqn_ = 1, next_pd_ = 1;
-  u32 next_srqn_ = 1;
+  u32 next_srqn_ = 1, next_xrcd_ = 1;
   const Pd* own_pd_ = nullptr;  // allocated on first use
   std::deque<Pd> pds_;
   std::deque<CompChannel> channels_;

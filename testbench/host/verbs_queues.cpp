@@ -50,7 +50,7 @@ u32 VerbsContext::free_send_slots(const Qp& qp) {
 Error VerbsContext::check_send(const Qp& qp, const SendWr& wr) const {
   const bool may_post = qp.state == QpState::Rts || qp.state == QpState::Sqd ||
                         qp.state == QpState::Sqe || qp.state == QpState::Error;
-  if (!may_post) return Error::Invalid;
+  if (!may_post || qp.cap.side == proto::QpSide::Target) return Error::Invalid;
   if (!free_send_slots(qp)) return Error::NoMemory;
   const proto::WorkRow* row = proto::work_row(wr.opcode);
   if (!row || ((wr.send_flags & kInline) && !row->sends_payload())) return Error::Invalid;
@@ -70,6 +70,7 @@ u32 VerbsContext::write_send_wqe(Qp& qp, const SendWr& wr, u8* wqe) const {
   head.inline_data = is_inline;
   head.sge_count = is_inline ? u8(0) : u8(wr.sg_list.size());
   head.index = u16(qp.sq_posted);
+  head.remote_srqn = wr.remote_srqn;
   head.immediate = wr.imm_data;
   head.remote_va = wr.remote_addr;
   head.rkey = wr.rkey;
@@ -123,7 +124,7 @@ Error VerbsContext::post_send(Qp& qp, std::span<const SendWr> list, std::size_t*
 
 namespace {
 // G23.2.
-bool has_receive_queue(const Qp& qp) { return !qp.cap.srq; }
+bool has_receive_queue(const Qp& qp) { return !qp.cap.srq && qp.cap.side == proto::QpSide::Both; }
 }  // namespace
 
 Error VerbsContext::post_recv(Qp& qp, std::span<const RecvWr> list, std::size_t* bad) {
@@ -206,6 +207,7 @@ void VerbsContext::take(const proto::Cqe& cqe, Wc& wc) {
   wc.imm_data = cqe.immediate;
   wc.qp_num = cqe.qpn;
   wc.src_qp = cqe.src_qp;
+  wc.srqn = cqe.srqn;
   wc.with_imm = cqe.with_immediate;
   wc.with_invalidate = cqe.with_invalidate;
   wc.has_grh = cqe.has_grh;
@@ -213,10 +215,12 @@ void VerbsContext::take(const proto::Cqe& cqe, Wc& wc) {
   wc.pkey_index = cqe.pkey_index;
   wc.sl = cqe.sl;
   Qp* qp = find_qp(cqe.qpn);
-  if (!qp) return;
+  Srq* srq = qp ? qp->cap.srq : nullptr;
+  if (cqe.srqn) srq = find_srq(cqe.srqn);
   const bool receive = proto::is_of_receive(cqe.opcode);
-  if (receive && qp->cap.srq) {
-    wc.wr_id = take_shared(*qp->cap.srq, cqe.wqe_index);
+  if (receive && srq) wc.wr_id = take_shared(*srq, cqe.wqe_index);
+  if (!qp) return;
+  if (receive && srq) {
     // Class E: in an unreliable service only the taken WQE completes (G9).
     const bool alone =
         !proto::is_reliable(qp->cap.service) &&

@@ -9,6 +9,22 @@ namespace hca::testbench {
 using proto::CommandOpcode;
 using proto::CommandStatus;
 
+std::optional<u32> VerbsContext::alloc_xrcd(u32 pd) {
+  proto::XrcDomainAttributes a;
+  a.pd = pd;
+  if (execute(CommandOpcode::AllocXrcd, next_xrcd_, a) != CommandStatus::Ok) return std::nullopt;
+  return next_xrcd_++;
+}
+Error VerbsContext::dealloc_xrcd(u32 xrcd) {
+  return execute(CommandOpcode::DeallocXrcd, xrcd) == CommandStatus::Ok ? Error::None : Error::Busy;
+}
+
+Srq* VerbsContext::find_srq(u32 srqn) {
+  for (Srq& srq : srqs_)
+    if (srq.srqn == srqn && !srq.destroyed) return &srq;
+  return nullptr;
+}
+
 Srq* VerbsContext::create_srq(const SrqInitAttr& a, std::optional<u32> srqn) {
   Srq srq;
   srq.srqn = srqn.value_or(next_srqn_);
@@ -21,6 +37,8 @@ Srq* VerbsContext::create_srq(const SrqInitAttr& a, std::optional<u32> srqn) {
   create.pd = number_of(a.pd);
   create.port = u8(a.port);
   create.limit = a.srq_limit;
+  create.xrcd = a.xrcd;
+  create.cqn = a.xrcd && a.cq ? a.cq->cqn : 0;
   create.address = srq.address;
   create.log_stride = srq.log_stride;
   create.log_entries = u8(std::bit_width(srq.slots.size() - 1));

@@ -176,7 +176,7 @@ void ReplayHost::connect(const ReplayEvent& e) {
   a.port = 1;
   a.access = access_of(e.at("qp_access"));
   const auto mask = [&](QpState from, QpState to) {
-    return find_transition(q.cap.service, from, to)->required;
+    return find_transition(kind_of(q.cap.service, q.cap.side), from, to)->required;
   };
   a.state = QpState::Init;
   a.mask = mask(QpState::Reset, QpState::Init);

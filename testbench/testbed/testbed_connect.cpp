@@ -197,7 +197,9 @@ void Testbed::modify(Endpoint& end, const NodePort& peer, bool is_client, u32 qp
   QpState from = QpState::Reset;
   for (const QpState state : {QpState::Init, QpState::Rtr, QpState::Rts}) {
     a.state = state;
-    a.mask = find_transition(c.service(), std::exchange(from, state), state)->required;
+    a.mask = find_transition(proto::kind_of(c.service(), proto::QpSide::Both),
+                             std::exchange(from, state), state)
+                 ->required;
     if (end.verbs->modify_qp(*end.qps[qp], a) != Error::None)
       throw std::runtime_error(fmt::format("chip {}: ModifyQp to state {} gives command status {}",
                                            end.node, name_of(state),

@@ -47,6 +47,9 @@ const HeaderInfo* body_of(CommandOpcode opcode) {
     case CommandOpcode::ModifySrq:
     case CommandOpcode::QuerySrq:
       return &kHeaderInfo<SrqAttributes>;
+    case CommandOpcode::AllocXrcd:
+    case CommandOpcode::QueryXrcd:
+      return &kHeaderInfo<XrcDomainAttributes>;
     case CommandOpcode::AttachMulticast:
     case CommandOpcode::DetachMulticast:
       return &kHeaderInfo<MulticastAttributes>;

@@ -31,6 +31,8 @@ std::vector<FieldDifference> compare_completion(const JsonAt& json, const Wc& wc
       all.push_back({"CQE", name, "a value", "none"});
     else if (name == "src_qp")
       number(wc.src_qp);
+    else if (name == "srq")
+      number(wc.srqn);
     else if (name == "slid")
       number(wc.slid);
     else if (name == "sl")

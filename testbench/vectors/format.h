@@ -25,5 +25,5 @@ void for_each_attribute(const JsonAt& qp,
                         const std::function<void(const proto::FieldInfo&, const JsonAt&)>& visit);
 // Checks that every given attribute is used on the way to state `last` (for UD, path and peer
 // number are used by its posts), and that a size is given only for a receive queue that exists.
-void check_attributes(const JsonAt& qp, proto::Service service, proto::QpState last);
+void check_attributes(const JsonAt& qp, const QpInitAttr& init, proto::QpState last);
 }  // namespace hca::testbench

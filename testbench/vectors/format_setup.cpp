@@ -16,8 +16,9 @@ constexpr auto kFramingNames = [] {
   for (std::size_t i = 0; i < names.size(); ++i) names[i] = kFramingRows[i].name;
   return names;
 }();
-constexpr std::array kServiceNames{name_of(Service::Rc), name_of(Service::Uc),
-                                   name_of(Service::Ud)};
+constexpr std::array kServiceNames{name_of(Service::Rc), name_of(Service::Uc), name_of(Service::Ud),
+                                   name_of(Service::Xrc)};
+constexpr std::array<std::string_view, 2> kSideNames{"initiator", "target"};
 // A queue pair of a set-up cannot begin in SQE: an error takes it there.
 constexpr std::array<std::string_view, 6> kFirstStates{"Reset", "Init", "RTR",
                                                        "RTS",   "SQD",  "Error"};
@@ -32,9 +33,11 @@ constexpr std::array kRegionKeys{FormatKey{"bytes", a_number<>},    FormatKey{"a
                                  FormatKey{"seed", a_number<>},     FormatKey{"register", a_truth}};
 constexpr std::array kWindowKeys{FormatKey{"type", one_of_names<kWindowTypes>, true},
                                  FormatKey{"pd", a_name}, FormatKey{"key", a_number<>}};
-constexpr std::array kSrqKeys{FormatKey{"max_wr", a_number<>}, FormatKey{"max_sge", a_number<>},
-                              FormatKey{"limit", a_number<>}, FormatKey{"pd", a_name},
-                              FormatKey{"port", a_port_number}};
+constexpr std::array kSrqKeys{FormatKey{"max_wr", a_number<>},  FormatKey{"max_sge", a_number<>},
+                              FormatKey{"limit", a_number<>},   FormatKey{"pd", a_name},
+                              FormatKey{"port", a_port_number}, FormatKey{"xrcd", a_name},
+                              FormatKey{"cq", a_name}};
+constexpr std::array kXrcDomainKeys{FormatKey{"pd", a_name}};
 // Beside the attributes.
 constexpr std::array kQpKeys{FormatKey{"service", one_of_names<kServiceNames>},
                              FormatKey{"qpn", a_number<>},
@@ -50,6 +53,8 @@ constexpr std::array kQpKeys{FormatKey{"service", one_of_names<kServiceNames>},
                              FormatKey{"privileged", a_truth},
                              FormatKey{"blocks_self", a_truth},
                              FormatKey{"srq", a_name},
+                             FormatKey{"side", one_of_names<kSideNames>},
+                             FormatKey{"xrcd", a_name},
                              FormatKey{"State", one_of_names<kFirstStates>},
                              FormatKey{"state", the_queue_state}};
 // These say how a ModifyQp changes a state.
@@ -112,6 +117,7 @@ constexpr std::array kSetupKeys{FormatKey{"framing", one_of_names<kFramingNames>
                                 FormatKey{"ports", a_port_number},
                                 FormatKey{"options", the_options},
                                 FormatKey{"pds", a_list<a_name>},
+                                FormatKey{"xrc_domains", named<an_object<kXrcDomainKeys>>},
                                 FormatKey{"cqs", named<an_object<kCqKeys>>},
                                 FormatKey{"regions", named<an_object<kRegionKeys>>},
                                 FormatKey{"windows", named<an_object<kWindowKeys>>},
@@ -133,8 +139,9 @@ void check_setup(const JsonAt& setup) {
                                   "what a region that is not registered has");
 }
 
-void check_attributes(const JsonAt& qp, Service service, QpState last) {
-  u32 used = mask_on_the_way(service, last);
+void check_attributes(const JsonAt& qp, const QpInitAttr& init, QpState last) {
+  const Service service = init.service;
+  u32 used = mask_on_the_way(kind_of(service, init.side), last);
   if (service == Service::Ud) used |= kQpPath | kQpDestQpn;
   for_each_attribute(qp, [&](const FieldInfo& field, const JsonAt& value) {
     if (!(mask_of_field(field.name) & used))

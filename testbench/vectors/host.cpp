@@ -207,6 +207,8 @@ std::map<std::string, std::string> VectorHost::query_all() {
       query(CommandOpcode::QueryTransport, port, fmt::format("transport of port {}", port));
   }
   for (const auto& [name, pd] : plan_.pds) query(CommandOpcode::QueryPd, pd, "PD " + name);
+  for (const auto& [name, domain] : plan_.xrc_domains)
+    query(CommandOpcode::QueryXrcd, domain.number, "XRC domain " + name);
   return all;
 }
 }  // namespace hca::testbench

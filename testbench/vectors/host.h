@@ -76,6 +76,7 @@ class VectorHost {
   void make_pds();
   void make_cqs();
   void make_keys();  // regions and windows
+  void make_xrc_domains();
   void make_srqs();
   void make_qp(const std::string& name, const PlannedQp& planned);
   std::vector<SgeList> sges_of(const JsonAt& json) const;

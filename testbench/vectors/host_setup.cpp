@@ -46,6 +46,7 @@ VectorHost::VectorHost(const JsonAt& setup, ReplayDevice& device)
                         [this](u64, u64) { see_events(); });
   channel_ = verbs_.create_comp_channel();
   make_pds();
+  make_xrc_domains();
   make_cqs();
   make_keys();
   make_srqs();
@@ -59,6 +60,13 @@ void VectorHost::make_pds() {
     if (!pd) place_of("pds", std::to_string(i)).refuse("the device gives no PD", "fewer PDs");
     must_be(pd->number, u32(i), "PD");
   }
+}
+
+void VectorHost::make_xrc_domains() {
+  for (const auto& [name, domain] : plan_.xrc_domains)
+    if (const auto made = verbs_.alloc_xrcd(domain.pd); made != domain.number)
+      place_of("xrc_domains", name)
+          .refuse("the device gives no XRC domain", "setup.options.xrc: true");
 }
 
 void VectorHost::make_cqs() {
@@ -95,6 +103,7 @@ void VectorHost::make_srqs() {
     const Pd pd{planned.pd};
     SrqInitAttr init = planned.init;
     init.pd = &pd;
+    if (!planned.cq.empty()) init.cq = cqs_.at(planned.cq);
     Srq* const srq = verbs_.create_srq(init);
     if (!srq) place_of("srqs", name).refuse("the device gives no SRQ", "fewer or smaller SRQs");
     must_be(srq->srqn, planned.number, name);
@@ -115,9 +124,10 @@ void VectorHost::make_qp(const std::string& name, const PlannedQp& planned) {
   QpAttributes a = planned.attributes;
   const QpState last = a.state;
   QpState from = QpState::Reset;
+  const Services kind = kind_of(init.service, init.side);
   for (const QpState to : states_on_the_way(last)) {
     a.state = to;
-    a.mask = find_transition(init.service, std::exchange(from, to), to)->required;
+    a.mask = find_transition(kind, std::exchange(from, to), to)->required;
     if (verbs_.modify_qp(*qp, a) != Error::None)
       where.refuse(fmt::format("{} is refused: {}", name_of(to), name_of(verbs_.last_status())),
                    "attributes that the transition takes");

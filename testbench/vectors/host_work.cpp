@@ -98,6 +98,7 @@ SendWr VectorHost::send_wr_of(const JsonAt& json, const VectorQp& qp, std::vecto
   }
   wr.sg_list = sges;
   wr.remote_addr = plan_.symbols.value_or(json, "remote", 0, ~u64{0});
+  wr.remote_srqn = u32(plan_.symbols.value_or(json, "remote_srq", 0, ~u32{0}));
   wr.rkey = u32(plan_.symbols.value_or(json, "rkey", 0, ~u32{0}));
   for (const char* key : {"imm", "invalidate"})
     if (json.has(key)) wr.imm_data = u32(plan_.symbols.value(json[key], ~u32{0}));

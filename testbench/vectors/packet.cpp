@@ -121,6 +121,7 @@ Frame build_packet(const JsonAt& json, const PacketContext& context) {
   ExtHeaders ext{};
   if (row.operation == Operation::Write) ext.reth.dma_len = u32(payload.size());
   ext.deth = {peer.qkey, peer.peer_qpn};
+  ext.xrc_eth = {peer.xrc_srqn};
   Frame frame(shape.icrc_offset + kIcrcBytes + (is_native(shape.framing) ? kVcrcBytes : 0));
   write_headers(path, row, bth, ext, u32(payload.size()), frame.data());
   std::copy(payload.begin(), payload.end(), frame.begin() + shape.payload_offset);

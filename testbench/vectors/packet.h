@@ -14,6 +14,7 @@ struct PeerView {
   u32 qpn = 0, peer_qpn = 0;
   u16 pkey = 0xffff;
   u32 qkey = 0;
+  u32 xrc_srqn = 0;  // SRQ that XRC requests name
   proto::Service service = proto::Service::Rc;
   proto::Path from_peer{}, global_from_peer{};  // the second with a GRH
 };

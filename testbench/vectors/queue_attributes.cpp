@@ -27,11 +27,11 @@ std::vector<QpState> states_on_the_way(QpState last) {
   return states;
 }
 
-u32 mask_on_the_way(Service service, QpState last) {
+u32 mask_on_the_way(Services kind, QpState last) {
   u32 mask = kQpState;
   QpState from = QpState::Reset;
   for (const QpState to : states_on_the_way(last))
-    mask |= find_transition(service, std::exchange(from, to), to)->required;
+    mask |= find_transition(kind, std::exchange(from, to), to)->required;
   return mask;
 }
 

@@ -13,7 +13,7 @@ u32 mask_of_field(std::string_view name);
 // The states after Reset on the way to `last`; SQD and Error are not included.
 std::vector<proto::QpState> states_on_the_way(proto::QpState last);
 // The attributes that the commands on this way carry.
-u32 mask_on_the_way(proto::Service service, proto::QpState last);
+u32 mask_on_the_way(proto::Services kind, proto::QpState last);
 // For error messages: the names of the fields with one of these bits.
 std::string names_of_attributes(u32 mask);
 }  // namespace hca::testbench

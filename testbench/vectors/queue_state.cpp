@@ -27,24 +27,24 @@ u32 a_psn(const QpAttributes&) { return kPsnMask; }
 u32 a_bit(const QpAttributes&) { return 1; }
 void put_psns(SendState& s, ReceiveState&, u32 psn) { s.start(psn); }
 
-constexpr Services kSequenced = kRc | kUc;
+constexpr Services kAnswered = kRc | kXrc, kSequenced = kAnswered | kUc;
 constexpr std::string_view kLimitSsn = "LimitSSN", kCredit = "Credit";
 constexpr std::array<std::string_view, 3> kSendPsns{"SqPSN", "SentPSN", "UnackedPSN"};
 constexpr std::array kStateRows{
     // clang-format off
-    QueueStateRow{"MSN", QueueSide::Responder, kRc, a_psn, [](SendState&, ReceiveState& r, u32 v) { r.msn = v; }},
+    QueueStateRow{"MSN", QueueSide::Responder, kAnswered, a_psn, [](SendState&, ReceiveState& r, u32 v) { r.msn = v; }},
     QueueStateRow{"RqPSN", QueueSide::Responder, kSequenced, a_psn, [](SendState&, ReceiveState& r, u32 v) { r.epsn = v; }},
-    QueueStateRow{"NakSent", QueueSide::Responder, kRc, a_bit, [](SendState&, ReceiveState& r, u32 v) { r.nak_sent = v; }},
+    QueueStateRow{"NakSent", QueueSide::Responder, kAnswered, a_bit, [](SendState&, ReceiveState& r, u32 v) { r.nak_sent = v; }},
     QueueStateRow{kSendPsns[0], QueueSide::Requester, kSenders, a_psn, put_psns},
     QueueStateRow{kSendPsns[1], QueueSide::Requester, kSenders, a_psn, put_psns},
     QueueStateRow{kSendPsns[2], QueueSide::Requester, kSenders, a_psn, put_psns},
-    QueueStateRow{"SSN", QueueSide::Requester, kRc, a_psn, [](SendState& s, ReceiveState&, u32 v) { s.ssn = v; }},
-    QueueStateRow{kCredit, QueueSide::Requester, kRc, [](const QpAttributes&) { return u32(Credit::Unlimited); },
+    QueueStateRow{"SSN", QueueSide::Requester, kAnswered, a_psn, [](SendState& s, ReceiveState&, u32 v) { s.ssn = v; }},
+    QueueStateRow{kCredit, QueueSide::Requester, kAnswered, [](const QpAttributes&) { return u32(Credit::Unlimited); },
                   [](SendState& s, ReceiveState&, u32 v) { s.credit = Credit(v); }},
-    QueueStateRow{kLimitSsn, QueueSide::Requester, kRc, a_psn, [](SendState& s, ReceiveState&, u32 v) { s.limit_ssn = v; }},
-    QueueStateRow{"RetriesLeft", QueueSide::Requester, kRc, [](const QpAttributes& a) { return u32(a.retry_count); },
+    QueueStateRow{kLimitSsn, QueueSide::Requester, kAnswered, a_psn, [](SendState& s, ReceiveState&, u32 v) { s.limit_ssn = v; }},
+    QueueStateRow{"RetriesLeft", QueueSide::Requester, kAnswered, [](const QpAttributes& a) { return u32(a.retry_count); },
                   [](SendState& s, ReceiveState&, u32 v) { s.retries_left = u8(v); }},
-    QueueStateRow{"RnrRetriesLeft", QueueSide::Requester, kRc, [](const QpAttributes& a) { return u32(a.rnr_retry); },
+    QueueStateRow{"RnrRetriesLeft", QueueSide::Requester, kAnswered, [](const QpAttributes& a) { return u32(a.rnr_retry); },
                   [](SendState& s, ReceiveState&, u32 v) { s.rnr_retries_left = u8(v); }},
     // clang-format on
 };

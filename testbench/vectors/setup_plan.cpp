@@ -46,7 +46,7 @@ QpAttributes default_attributes() {
   return a;
 }
 Service service_of(const JsonAt& json) {
-  for (const Service service : {Service::Rc, Service::Uc})
+  for (const Service service : {Service::Rc, Service::Uc, Service::Xrc})
     if (json.text() == name_of(service)) return service;
   return Service::Ud;
 }
@@ -90,6 +90,7 @@ SetupPlan::SetupPlan(const JsonAt& setup) {
   add_pd("pd", setup);
   if (setup.has("pds"))
     for (const JsonAt& name : setup["pds"].entries()) add_pd(name.text(), name);
+  plan_xrc_domains(setup);
   plan_cqs(setup);
   plan_regions(setup);
   plan_windows(setup);
@@ -184,11 +185,28 @@ void SetupPlan::plan_windows(const JsonAt& setup) {
   }
 }
 
+void SetupPlan::plan_xrc_domains(const JsonAt& setup) {
+  const JsonAt all = part_of(setup, "xrc_domains");
+  for (const auto& [name, unused] : all.value().items()) {
+    const JsonAt d = all[name];
+    const u32 number = u32(xrc_domains.size()) + 1;
+    symbols.define(name, number, d);
+    xrc_domains[name] = {number, d.has("pd") ? pd_of(d) : 0};
+  }
+}
+
 void SetupPlan::plan_srqs(const JsonAt& setup) {
   const JsonAt all = part_of(setup, "srqs");
   for (const auto& [name, unused] : all.value().items()) {
     const JsonAt s = all[name];
     PlannedSrq srq{u32(srqs.size()) + 1, pd_of(s), {}};
+    if (s.has("xrcd")) {
+      srq.init.xrcd = one_of(xrc_domains, s["xrcd"].text(), s["xrcd"], "XRC domain").number;
+      srq.cq = s.has("cq") ? s["cq"].text() : "cq";
+      if (s.has("cq")) one_of(cqs, srq.cq, s["cq"], "CQ");
+    } else if (s.has("cq")) {
+      s["cq"].refuse("belongs to an SRQ without xrcd", "the recv_cq of its queue pairs");
+    }
     srq.init.port = s.has("port") ? u32(s["port"].number(1, ports)) : 1;
     srq.init.max_wr = u32(symbols.value_or(s, "max_wr", kWorkRequests, kMaxQueue));
     srq.init.max_sge = u32(symbols.value_or(s, "max_sge", kMaxSges, kMaxQueue));
@@ -223,9 +241,34 @@ void SetupPlan::plan_loop(const JsonAt& setup) {
     loop[i] = one_of(qps, names[i].text(), names[i], "queue pair").qpn;
 }
 
+// G24.1: the members that each side of XRC must have and must not have.
+void SetupPlan::plan_sides(PlannedQp& qp, const JsonAt& json) {
+  QpInitAttr& init = qp.init;
+  const bool xrc = init.service == Service::Xrc;
+  if (xrc != json.has("side"))
+    json["side"].refuse(xrc ? "is missing" : "is only for XRC", "initiator or target for XRC");
+  if (xrc) init.side = json["side"].text() == "target" ? QpSide::Target : QpSide::Initiator;
+  const bool target = init.side == QpSide::Target;
+  if (target != json.has("xrcd"))
+    json["xrcd"].refuse(target ? "is missing" : "is only for an XRC target",
+                        "a domain for an XRC target");
+  if (target)
+    init.xrcd = one_of(xrc_domains, json["xrcd"].text(), json["xrcd"], "XRC domain").number;
+  constexpr std::array kOfReceivers{"recv_cq", "srq", "max_recv_wr", "max_recv_sge"};
+  constexpr std::array kOfSenders{"pd",         "send_cq",    "max_send_wr", "max_send_sge",
+                                  "max_inline", "signal_all", "privileged"};
+  const auto refuse = [&](const auto& keys, const char* what) {
+    for (const char* key : keys)
+      if (json.has(key)) json[key].refuse(what, "members of its side");
+  };
+  if (xrc) refuse(kOfReceivers, "is not for XRC");
+  if (target) refuse(kOfSenders, "is not for an XRC target");
+}
+
 void SetupPlan::plan_qp(PlannedQp& qp, const std::string& name, const JsonAt& json, u32 number) {
   QpInitAttr& init = qp.init;
   if (json.has("service")) init.service = service_of(json["service"]);
+  plan_sides(qp, json);
   const auto cq = [&](const char* key) {
     const std::string cq_name = json.has(key) ? json[key].text() : "cq";
     if (json.has(key)) one_of(cqs, cq_name, json[key], "CQ");
@@ -269,9 +312,11 @@ void SetupPlan::plan_qp(PlannedQp& qp, const std::string& name, const JsonAt& js
     json["P_KeyIndex"].refuse(fmt::format("is {}", a.pkey_index),
                               fmt::format("0 .. {}", kPkeyEntries - 1));
   qp.attributes = a;
-  check_attributes(json, init.service, a.state);
+  check_attributes(json, init, a.state);
   if (json.has("state")) qp.state = plan_queue_state(json["state"], init.service, a, symbols);
   qp.peer.service = init.service;
+  for (const auto& [unused, srq] : srqs)
+    if (srq.init.xrcd && !qp.peer.xrc_srqn) qp.peer.xrc_srqn = srq.number;
   qp.peer.qpn = qp.qpn;
   qp.peer.peer_qpn = a.dest_qpn;
   qp.peer.pkey = port.pkeys[a.pkey_index];

@@ -24,9 +24,13 @@ struct PlannedRegion {
   u64 seed = 0;
   bool is_registered = true;
 };
+struct PlannedXrcDomain {
+  u32 number, pd;
+};
 struct PlannedSrq {
   u32 number, pd;
-  SrqInitAttr init;  // except its PD
+  SrqInitAttr init;  // except its PD and CQ
+  std::string cq{};  // XRC
 };
 struct PlannedQp {
   QpInitAttr init;                    // except its pointers:
@@ -47,6 +51,7 @@ struct SetupPlan {
   u32 ports = 1;
   proto::PortAttributes port{}, peer_port{};
   std::map<std::string, u32> pds;
+  std::map<std::string, PlannedXrcDomain> xrc_domains;
   std::map<std::string, PlannedCq> cqs;
   std::map<std::string, PlannedRegion> regions;
   std::map<std::string, proto::MwAttributes> windows;
@@ -71,7 +76,9 @@ struct SetupPlan {
   void plan_cqs(const JsonAt& setup);
   void plan_regions(const JsonAt& setup);
   void plan_windows(const JsonAt& setup);
+  void plan_xrc_domains(const JsonAt& setup);
   void plan_srqs(const JsonAt& setup);
+  void plan_sides(PlannedQp& qp, const JsonAt& json);
   void plan_qps(const JsonAt& setup);
   void plan_loop(const JsonAt& setup);
   void plan_qp(PlannedQp& qp, const std::string& name, const JsonAt& json, u32 number);

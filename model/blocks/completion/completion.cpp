@@ -30,11 +30,13 @@ void Completion::tick() {
 }
 
 void Completion::write(const Completed& c) {
-  device::EventRing& cq = cqs_[c.cqn];
   if (c.is_event()) {
     late_events_.push({{c.event, c.cqe.qpn}, used_});
     return wake_at(now() + 1);
   }
+  if (c.cqn == kNoCq) [[unlikely]]
+    return;
+  device::EventRing& cq = cqs_[c.cqn];
   const u32 slot = used_ % CompletionConfig::kMostBuffers;
   const CqePlace place = stand_in ? put_by(cq, c, slot) : put_cqe(cq, c.cqe, cqes_[slot].data());
   if (place.result == CqResult::NoQueue) return;  // the queue pair is gone, and its CQ
@@ -69,7 +71,8 @@ void Completion::overflow(CqResult result, const Completed& c) {
                 .event = EventType::QpFatal,
                 .of_sends = !is_of_receive(c.cqe.opcode),
                 .wqe_index = c.cqe.wqe_index,
-                .fails = true});
+                .fails = true,
+                .failed_queue = c.queue});
   push_fault();
 }
 

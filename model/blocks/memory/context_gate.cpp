@@ -74,9 +74,12 @@ void note_batch(const device::Contexts& contexts, ReceiveBatch* const& batch,
                 ContextGate<ReceiveBatch*>& gate) {
   const QpConfig* qp = contexts.find_qp(batch->qpn);
   if (!qp || batch->unreadable) return;
-  const u32 most = (qp->rq.stride() - kReceiveWqeBytes) / kSgeBytes;
+  const SharedQueue* const shared = contexts.find_shared(batch->source);
+  if (batch->source.is_shared() && !shared) return;
+  const u32 stride = ring_of(*qp, shared).stride();
+  const u32 most = (stride - kReceiveWqeBytes) / kSgeBytes;
   for (u32 i = 0; i < batch->count; ++i) {
-    const u8* bytes = batch->wqes.data() + i * qp->rq.stride();
+    const u8* bytes = batch->wqes.data() + i * stride;
     need_sges(contexts, bytes + kReceiveWqeBytes,
               std::min<u32>(decode<ReceiveWqe>(bytes).sge_count, most), gate);
   }
@@ -112,6 +115,6 @@ void note_response(const device::Contexts& contexts, const Acknowledgement& resp
 
 void note_completion(const device::Contexts&, const Completed& completed,
                      ContextGate<Completed>& gate) {
-  gate.need(ContextKind::Cq, completed.cqn);
+  if (completed.cqn != kNoCq) gate.need(ContextKind::Cq, completed.cqn);
 }
 }  // namespace hca::blocks

@@ -23,6 +23,8 @@ constexpr std::array kCauses{CauseRow{RequestCause::Good, &C::good},
                              CauseRow{RequestCause::WrongVl, &C::wrong_vl},
                              CauseRow{RequestCause::BadPkey, &C::bad_pkey},
                              CauseRow{RequestCause::BadQkey, &C::bad_qkey},
+                             CauseRow{RequestCause::NoXrcSrq, &C::no_xrc_srq},
+                             CauseRow{RequestCause::WrongXrcDomain, &C::wrong_xrc_domain},
                              CauseRow{RequestCause::Duplicate, &C::duplicate},
                              CauseRow{RequestCause::NakPending, &C::nak_pending},
                              CauseRow{RequestCause::PsnAhead, &C::psn_ahead},
@@ -58,12 +60,17 @@ static_assert(std::ranges::all_of(kRequestRules, [](const RequestRule& rule) {
   if (key) ready = protection_.look_up(key_port_, ready, key);
   const Cycle out = std::max(stage_.enter(ready), last_out_ + 1);
   written_[p.qpn] = last_out_ = out;
-  const device::ReceiveQueue queue = context_.contexts.receive_queue_of(qp);
+  const device::ReceiveQueue queue = context_.contexts.receive_queue_of(qp, p.parsed);
   p.receive_queue = queue;
   SharedQueue* const shared = queue.is_shared() ? srqs_.find(queue.srqn()) : nullptr;
-  const RequestView view{p.parsed,    {p.frame(), p.frame_bytes}, qp,
-                         state,       region_of(p.parsed, key),   reads_unfinished(p.qpn, now),
-                         &attributes_};
+  const RequestView view{p.parsed,
+                         {p.frame(), p.frame_bytes},
+                         qp,
+                         state,
+                         region_of(p.parsed, key),
+                         reads_unfinished(p.qpn, now),
+                         &attributes_,
+                         shared};
   if (stand_in ? check_by(view, p, shared)
                : check_request(view, state, shared, p.verdict, p.effect))
     below_limit = queue.srqn();

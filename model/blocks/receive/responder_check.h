@@ -14,6 +14,7 @@ namespace hca::blocks {
 struct ResponderCheckCounters {
   u64 good = 0, wrong_service = 0, bad_qp_state = 0, wrong_path = 0, wrong_vl = 0, bad_pkey = 0,
       bad_qkey = 0;
+  u64 no_xrc_srq = 0, wrong_xrc_domain = 0;
   u64 duplicate = 0, nak_pending = 0, psn_ahead = 0, bad_sequence = 0, unsupported = 0;
   u64 too_many_reads = 0, no_receive_wqe = 0, srq_failed = 0, bad_length = 0, misaligned = 0,
       bad_rkey = 0;
@@ -107,6 +108,10 @@ struct hca::engine::Counters<hca::blocks::ResponderCheckCounters> {
       counter("wrong_vl", &C::wrong_vl, "packets", "dropped: virtual lane"),
       counter("bad_pkey", &C::bad_pkey, "packets", "dropped: P_Key"),
       counter("bad_qkey", &C::bad_qkey, "packets", "dropped: Q_Key"),
+      counter("no_xrc_srq", &C::no_xrc_srq, "packets",
+              "NAK invalid RD request: XRCETH names no SRQ of XRC"),
+      counter("wrong_xrc_domain", &C::wrong_xrc_domain, "packets",
+              "NAK invalid RD request: the SRQ belongs to another XRC domain"),
       counter("duplicate", &C::duplicate, "packets", "duplicates, acknowledged again"),
       counter("nak_pending", &C::nak_pending, "packets", "dropped after a NAK"),
       counter("psn_ahead", &C::psn_ahead, "packets", "NAK PSN sequence error"),

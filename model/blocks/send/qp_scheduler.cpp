@@ -19,7 +19,7 @@ void QpScheduler::tick() {
 
 void QpScheduler::ring(const SendBell& bell) {
   const proto::QpConfig* qp = contexts_.find_qp(bell.qpn);
-  if (!qp || !proto::takes_sends(qp->state)) {
+  if (!qp || !proto::has_send_queue(*qp)) {
     if (bell.pushed) Pool<PushedWqe>::give_back(bell.pushed);
     return;
   }

@@ -7,8 +7,8 @@ void ResponderCheckItem::process() const {
   if (shared) shared->failed = rq_failed;
   CheckedRequest& c = *checked;
   c.below_limit = check_request(
-      {*packet, frame, *qp, *state, region, state->reads_accepted - reads_finished, port}, *state,
-      shared, c.verdict, c.effect);
+      {*packet, frame, *qp, *state, region, state->reads_accepted - reads_finished, port, shared},
+      *state, shared, c.verdict, c.effect);
   c.state = *state;
   if (shared) c.shared = *shared;
   if (qp->reliable && !is_silent(c.verdict.action))

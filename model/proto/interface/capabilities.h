@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The optional operations of a device as a table: for each its option, its knob (hca.transport.*),
-// its bit of QueryDevice, and its bit of the contexts that the RTL gets.
+// The optional operations and services of a device as a table: for each its option, its knob
+// (hca.transport.*), its bit of QueryDevice, and its bit of the contexts that the RTL gets.
 #pragma once
 #include <array>
 #include <string_view>
@@ -9,13 +9,14 @@
 #include "model/proto/wire/layout.h"
 
 namespace hca::proto {
-// The devices that execute an operation: all, those with an option, none.
-enum class Capability : u8 { Base, Flush, AtomicWrite, Missing };
+// The devices that execute an operation or have a service: all, those with an option, none.
+enum class Capability : u8 { Base, Flush, AtomicWrite, Xrc, Missing };
 
 // The options of a device. All are off by default; without them their requests are refused (T10-2).
 struct Capabilities {
   bool flush = false;
   bool atomic_write = false;
+  bool xrc = false;
 };
 struct CapabilityRow {
   Capability capability;
@@ -33,6 +34,9 @@ inline constexpr std::array kCapabilities{
     CapabilityRow{Capability::AtomicWrite, &Capabilities::atomic_write, "atomic_write",
                   "AtomicWrite", "RC has ATOMIC WRITE",
                   "RC executes ATOMIC WRITE; otherwise it is refused (T10-2)"},
+    CapabilityRow{Capability::Xrc, &Capabilities::xrc, "xrc", "Xrc", "the service XRC",
+                  "the device has XRC: its domains, SRQs and queue pairs; otherwise it creates "
+                  "none"},
 };
 // The rows are in the order of the enumerators, and each has its own member.
 static_assert([] {

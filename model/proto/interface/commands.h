@@ -55,6 +55,9 @@ enum class CommandOpcode : u8 {
   QueryTransport,
   SetContextMemory,
   ModifyCq,
+  AllocXrcd,
+  QueryXrcd,
+  DeallocXrcd,
 };
 struct CommandOpcodeRow {
   CommandOpcode opcode;
@@ -68,17 +71,17 @@ inline constexpr std::array kCommandOpcodes{
     CommandOpcodeRow{CommandOpcode::CreateCq,     "CreateCq",     "object: CQN; queue attributes. EQN is 0 or exists"},
     CommandOpcodeRow{CommandOpcode::RegisterMr,   "RegisterMr",   "MR attributes. PD must exist, the key's index be free; remote write or atomic needs local write"},
     CommandOpcodeRow{CommandOpcode::DeregisterMr, "DeregisterMr", "object: key; Busy while a window is bound to it"},
-    CommandOpcodeRow{CommandOpcode::CreateQp,     "CreateQp",     "object: QPN; QP creation. PD, CQs and SRQ must exist; QPN 0 and 1 are of UD"},
+    CommandOpcodeRow{CommandOpcode::CreateQp,     "CreateQp",     "object: QPN; QP creation. PD, CQs and SRQ must exist; QPN 0 and 1 are of UD. An XRC initiator has only PD and SendCQ, an XRC target only XRCD; the others of these are 0"},
     CommandOpcodeRow{CommandOpcode::ModifyQp,     "ModifyQp",     "object: QPN; QP attributes"},
     CommandOpcodeRow{CommandOpcode::QueryQp,      "QueryQp",      "object: QPN; returns QP attributes"},
     CommandOpcodeRow{CommandOpcode::DestroyQp,    "DestroyQp",    "object: QPN; Busy while a window of type 2A is bound with it, or it is attached to a multicast group"},
     CommandOpcodeRow{CommandOpcode::QueryDevice,  "QueryDevice",  "returns device attributes"},
     CommandOpcodeRow{CommandOpcode::AllocPd,      "AllocPd",      "object: PD, not 0"},
     CommandOpcodeRow{CommandOpcode::QueryPd,      "QueryPd",      "object: PD; returns PD attributes"},
-    CommandOpcodeRow{CommandOpcode::DeallocPd,    "DeallocPd",    "object: PD; Busy while an MR, MW, QP or SRQ belongs to it"},
+    CommandOpcodeRow{CommandOpcode::DeallocPd,    "DeallocPd",    "object: PD; Busy while an MR, MW, QP, SRQ or XRC domain belongs to it"},
     CommandOpcodeRow{CommandOpcode::QueryMr,      "QueryMr",      "object: key; returns MR attributes"},
     CommandOpcodeRow{CommandOpcode::QueryCq,      "QueryCq",      "object: CQN; returns queue attributes"},
-    CommandOpcodeRow{CommandOpcode::DestroyCq,    "DestroyCq",    "object: CQN; Busy while a QP uses it"},
+    CommandOpcodeRow{CommandOpcode::DestroyCq,    "DestroyCq",    "object: CQN; Busy while a QP or an SRQ of XRC uses it"},
     CommandOpcodeRow{CommandOpcode::QueryEq,      "QueryEq",      "object: EQN; returns queue attributes"},
     CommandOpcodeRow{CommandOpcode::DestroyEq,    "DestroyEq",    "object: EQN; Busy while a CQ names it"},
     CommandOpcodeRow{CommandOpcode::SetVector,    "SetVector",    "object: vector; interrupt vector. Unmasking sends a pending message"},
@@ -91,7 +94,7 @@ inline constexpr std::array kCommandOpcodes{
     CommandOpcodeRow{CommandOpcode::AllocMr,      "AllocMr",      "MR attributes: PD, Key. A region for fast registration; its key is Free"},
     CommandOpcodeRow{CommandOpcode::ReregisterMr, "ReregisterMr", "object: key; MR attributes. Like DeregisterMr and then RegisterMr; if it is refused, nothing changes"},
     CommandOpcodeRow{CommandOpcode::QueryQpCreate, "QueryQpCreate", "object: QPN; returns QP creation as given to CreateQp"},
-    CommandOpcodeRow{CommandOpcode::CreateSrq,    "CreateSrq",    "object: SRQN, not 0; SRQ attributes. PD must exist"},
+    CommandOpcodeRow{CommandOpcode::CreateSrq,    "CreateSrq",    "object: SRQN, not 0; SRQ attributes. PD must exist; for an SRQ of XRC also XRCD and CQN"},
     CommandOpcodeRow{CommandOpcode::ModifySrq,    "ModifySrq",    "object: SRQN; SRQ attributes. A new ring must have room for all remaining WQEs, which software has copied there; BadState if the SRQ has failed"},
     CommandOpcodeRow{CommandOpcode::QuerySrq,     "QuerySrq",     "object: SRQN; returns SRQ attributes; BadState if it has failed"},
     CommandOpcodeRow{CommandOpcode::DestroySrq,   "DestroySrq",   "object: SRQN; Busy while a QP uses it"},
@@ -100,6 +103,9 @@ inline constexpr std::array kCommandOpcodes{
     CommandOpcodeRow{CommandOpcode::QueryTransport, "QueryTransport", "object: port number; returns transport counters"},
     CommandOpcodeRow{CommandOpcode::SetContextMemory, "SetContextMemory", "context memory: before the first CQ and QP, if the device needs it; afterwards BadState"},
     CommandOpcodeRow{CommandOpcode::ModifyCq,     "ModifyCq",     "object: CQN; queue attributes: those that Mask names; a new ring must have room for all unread CQEs. Returns queue attributes like QueryCq: CQEs from ProducerIndex on go to the new ring, software copies the earlier ones. BadState if the CQ has overflowed"},
+    CommandOpcodeRow{CommandOpcode::AllocXrcd,    "AllocXrcd",    "object: XRC domain, not 0; XRC domain attributes. PD is 0 or exists; BadOpcode without XRC"},
+    CommandOpcodeRow{CommandOpcode::QueryXrcd,    "QueryXrcd",    "object: XRC domain; returns XRC domain attributes"},
+    CommandOpcodeRow{CommandOpcode::DeallocXrcd,  "DeallocXrcd",  "object: XRC domain; Busy while an SRQ or a target queue pair belongs to it"},
     // clang-format on
 };
 static_assert([] {

@@ -102,6 +102,7 @@ struct SendWqe {
   u64 remote_va;
   u32 rkey;
   u32 inline_bytes;
+  u32 remote_srqn = 0;
 };
 template <>
 struct Layout<SendWqe> {
@@ -119,7 +120,7 @@ struct Layout<SendWqe> {
       field(&SendWqe::inline_bytes, "InlineBytes", 32, "of inline data"),
       field(&SendWqe::remote_va, "RemoteVA", 64, "RETH:VA"),
       field(&SendWqe::rkey, "R_Key", 32, "RETH:R_Key, or the new key of BIND_MW and REG_MR"),
-      unused(32));
+      unused(8), field(&SendWqe::remote_srqn, "RemoteSRQ", 24, "XRC: XRCETH:XRCSRQ"));
 };
 inline constexpr u32 kSendWqeBytes = bytes_of<SendWqe>();
 static_assert(kSendWqeBytes == 32);
@@ -234,6 +235,7 @@ struct Cqe {
   u32 src_qp;
   u16 slid, pkey_index;
   u8 sl;
+  u32 srqn;    // XRC
   bool phase;  // ownership bit: flips each time the ring wraps
 };
 template <>
@@ -254,7 +256,8 @@ struct Layout<Cqe> {
       field(&Cqe::src_qp, "SrcQP", 24, "sender's queue pair (UD)"),
       field(&Cqe::slid, "SLID", 16, "UD, native InfiniBand"),
       field(&Cqe::pkey_index, "P_KeyIndex", 16, "UD: entry that matched"),
-      field(&Cqe::sl, "SL", 4, "UD, native InfiniBand"), unused(27),
+      field(&Cqe::sl, "SL", 4, "UD, native InfiniBand"), unused(3),
+      field(&Cqe::srqn, "SRQN", 24, "receive WQEs of XRC: their SRQ"),
       field(&Cqe::phase, "Phase", 1,
             "1 on the first pass of the ring, then 0, 1 ...: a change marks a new entry"));
 };

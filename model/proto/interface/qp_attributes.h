@@ -29,6 +29,8 @@ struct QpCreate {  // CreateQp
   bool privileged = false;
   u32 srqn = 0;
   bool blocks_self = false;
+  bool is_target = false;  // XRC
+  u32 xrcd = 0;
 };
 template <>
 struct Layout<QpCreate> {
@@ -41,7 +43,9 @@ struct Layout<QpCreate> {
             "its SGEs may have L_Key 0, the reserved one: VA is then a physical address"),
       field(&QpCreate::blocks_self, "BlocksSelf", 1,
             "receives no copy of its own multicast datagrams"),
-      unused(5), field(&QpCreate::send_cq, "SendCQ", 24, "CQN"), unused(8),
+      field(&QpCreate::is_target, "Target", 1,
+            "XRC: the queue pair has only a receive side; 0: it has only a send side"),
+      unused(4), field(&QpCreate::send_cq, "SendCQ", 24, "CQN"), unused(8),
       field(&QpCreate::receive_cq, "ReceiveCQ", 24, "CQN"),
       field(&QpCreate::sq_log_entries, "SqLog", 8, "WQE slots as a power of two"),
       field(&QpCreate::rq_log_entries, "RqLog", 8, "WQE slots as a power of two"),
@@ -51,7 +55,7 @@ struct Layout<QpCreate> {
       field(&QpCreate::rq_address, "RqAddress", 64, "of the ring"),
       field(&QpCreate::context, "Context", 64, "chosen by the host, returned in asynchronous EQEs"),
       unused(8), field(&QpCreate::srqn, "SRQN", 24, "SRQ instead of its receive queue; 0: none"),
-      unused(32));
+      unused(8), field(&QpCreate::xrcd, "XRCD", 24, "domain of an XRC target"));
 };
 
 // The attributes that a ModifyQp carries.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The attributes in commands on shared receive queues.
+// The attributes in commands on shared receive queues and XRC domains.
 #pragma once
 #include "model/proto/wire/layout.h"
 
@@ -11,7 +11,8 @@ struct SrqAttributes {  // CreateSrq, ModifySrq, QuerySrq
   u8 log_entries = 0, log_stride = 5;
   u32 limit = 0;
   u64 context = 0;
-  u8 mask = 0;  // ModifySrq
+  u8 mask = 0;            // ModifySrq
+  u32 xrcd = 0, cqn = 0;  // SRQ of XRC (G23.5)
   // Read only.
   u32 posted = 0, taken = 0, uses = 0;
 };
@@ -32,6 +33,24 @@ struct Layout<SrqAttributes> {
       field(&A::uses, "Uses", 32, "queried: queue pairs"),
       field(&A::context, "Context", 64, "chosen by the host, returned in asynchronous EQEs"),
       field(&A::posted, "Posted", 32, "queried: WQEs posted"),
-      field(&A::taken, "Taken", 32, "queried: WQEs taken by queue pairs"));
+      field(&A::taken, "Taken", 32, "queried: WQEs taken by queue pairs"), unused(8),
+      field(&A::xrcd, "XRCD", 24, "domain of an SRQ of XRC; 0: not an SRQ of XRC"), unused(8),
+      field(&A::cqn, "CQN", 24, "CQ for the WQEs of an SRQ of XRC"));
+};
+
+// The queue pairs and SRQs of a domain work together, even those of several processes (G24.1).
+struct XrcDomainAttributes {  // AllocXrcd, QueryXrcd
+  u32 pd = 0;
+  u32 uses = 0;  // read only
+};
+template <>
+struct Layout<XrcDomainAttributes> {
+  using A = XrcDomainAttributes;
+  static constexpr std::string_view name = "XRC domain attributes";
+  static constexpr auto fields =
+      make_rows(unused(8),
+                field(&A::pd, "PD", 24,
+                      "PD for the R_Keys of requests if xrc_pd is tgt_domain; 0: no key is valid"),
+                field(&A::uses, "Uses", 32, "queried: SRQs and target queue pairs"));
 };
 }  // namespace hca::proto

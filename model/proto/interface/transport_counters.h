@@ -15,6 +15,8 @@ struct TransportCounters {
   u64 bad_rkey = 0, not_saved = 0, failed = 0;
   // Requester side.
   u64 implied_naks = 0, timeouts = 0;
+  // XRC requests.
+  u64 no_xrc_srq = 0, wrong_xrc_domain = 0;
 };
 template <>
 struct Layout<TransportCounters> {
@@ -36,7 +38,9 @@ struct Layout<TransportCounters> {
       field(&T::not_saved,      "NotSaved",     64, "duplicate READs and ATOMICs dropped because no saved entry answers them"),
       field(&T::failed,         "Failed",       64, "requests with a bad receive WQE or a bad key to invalidate"),
       field(&T::implied_naks,   "ImpliedNaks",  64, "responses missing before a later answer"),
-      field(&T::timeouts,       "Timeouts",     64, "transport timers that expired"));
+      field(&T::timeouts,       "Timeouts",     64, "transport timers that expired"),
+      field(&T::no_xrc_srq,     "NoXrcSrq",     64, "NAK invalid RD request: XRCETH names no SRQ of XRC"),
+      field(&T::wrong_xrc_domain, "WrongXrcDomain", 64, "NAK invalid RD request: the SRQ belongs to another XRC domain"));
   // clang-format on
 };
 
@@ -46,6 +50,8 @@ struct CountedCause {
 };
 inline constexpr std::array kCountedCauses{
     // clang-format off
+    CountedCause{RequestCause::NoXrcSrq,             &TransportCounters::no_xrc_srq},
+    CountedCause{RequestCause::WrongXrcDomain,       &TransportCounters::wrong_xrc_domain},
     CountedCause{RequestCause::Duplicate,            &TransportCounters::duplicate},
     CountedCause{RequestCause::NakPending,           &TransportCounters::nak_pending},
     CountedCause{RequestCause::PsnAhead,             &TransportCounters::psn_ahead},

@@ -58,14 +58,15 @@ inline bool takes_responses(QpState state) {
   return state == QpState::Rts || state == QpState::Sqd;
 }
 
-// The rules of stage Header apply to responses too, but a queue pair accepts them in fewer states
-// (G12.7). Good if no rule is broken.
+// The rules of stage Header that drop apply to responses too, but a queue pair accepts responses in
+// fewer states (G12.7). Good if no rule is broken.
 template <Service service>
 RequestCause judge_response_header_of(const RequestView& view) {
   RequestCause first = RequestCause::Good;
   const auto is_broken = [&]<std::size_t i>() {
     constexpr RequestRule rule = kRequestRules[i];
-    if constexpr (rule.stage != RuleStage::Header || !includes(rule.services, service))
+    if constexpr (rule.stage != RuleStage::Header || rule.action != RequestAction::Drop ||
+                  !includes(rule.services, service))
       return false;
     const bool by_state = rule.cause == RequestCause::BadQpState;
     const bool broken =

@@ -33,6 +33,7 @@ struct alignas(64) QpConfig {
   bool reliable = true;      // is_reliable(service)
   QpState state = QpState::Reset;
   Service service = Service::Rc;
+  QpSide side = QpSide::Both;
   u8 port = 1;  // from 1 on
   Rights access = 0;
   u8 timeout = 0, retry_count = 0, rnr_retry = 0, min_rnr_timer = 0;
@@ -44,7 +45,7 @@ struct alignas(64) QpConfig {
   u32 sq_psn = 0, rq_psn = 0;
   u32 rate_limit = 0;        // kb/s of its requests on the wire; 0: no limit
   u32 srqn = 0;              // 0: it has its own receive queue
-  u32 srq_pd = 0;            // PD of the buffers that its WQEs name
+  u32 xrcd = 0;              // domain of an XRC target
   TransportOptions options;  // of its device
   WorkQueue sq, rq;          // rq: that of its SRQ, if it has one
   Path path;
@@ -52,11 +53,10 @@ struct alignas(64) QpConfig {
 
 inline Accessor accessor_of(const QpConfig& qp) { return {qp.pd, qp.qpn}; }
 // True: its requests take WQEs of an SRQ.
-inline bool uses_srq(const QpConfig& qp) { return qp.srqn; }
-// The accessor for buffers of receive WQEs (SRQ-4).
-inline Accessor receiver_of(const QpConfig& qp) {
-  return {uses_srq(qp) ? qp.srq_pd : qp.pd, qp.qpn};
-}
+inline bool uses_srq(const QpConfig& qp) { return qp.srqn || qp.service == Service::Xrc; }
+// G24.1: the sides that a queue pair has.
+inline bool has_requester(const QpConfig& qp) { return qp.side != QpSide::Target; }
+inline bool has_responder(const QpConfig& qp) { return qp.side != QpSide::Initiator; }
 // G19.1: the Q_Key that its datagrams carry; replaces a controlled Q_Key of a work request.
 inline u32 own_qkey(const QpConfig& qp) { return qp.qpn == kQp1 ? kQp1Qkey : qp.qkey; }
 // G22.4.
@@ -119,6 +119,7 @@ struct alignas(64) ReceiveState {
   bool last_wqe_told = false;  // QP_LAST_WQE_REACHED was raised
   bool keeps = false;          // packets ahead of ePSN (recovery.h)
   u32 shared_wqe = 0;          // SRQ WQE taken last
+  u32 xrc_srqn = 0;            // SRQ of the message that began last
   u32 shared_taken = 0;        // WQEs
 };
 }  // namespace hca::proto

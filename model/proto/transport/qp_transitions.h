@@ -22,22 +22,38 @@ struct QpTransition {
 inline constexpr u32 kUcSqdAttributes = kQpPort | kQpPath | kQpAccess | kQpPkeyIndex;
 inline constexpr u32 kSqdAttributes = kUcSqdAttributes | kQpTimeout | kQpRetryCount | kQpRnrRetry |
                                       kQpMaxRdAtomic | kQpMaxDestRdAtomic | kQpMinRnrTimer;
+// The same attributes for an XRC initiator and for an XRC target.
+inline constexpr u32 kInitiatorSqdAttributes =
+    kUcSqdAttributes | kQpTimeout | kQpRetryCount | kQpRnrRetry | kQpMaxRdAtomic;
+inline constexpr u32 kTargetSqdAttributes =
+    kUcSqdAttributes | kQpTimeout | kQpMaxDestRdAtomic | kQpMinRnrTimer;
+inline constexpr Services kRcUcXrc = kRc | kUc | kXrcInitiator | kXrcTarget;
 inline constexpr std::array kTransitions{
     // clang-format off
-    QpTransition{kRc | kUc, QpState::Reset, QpState::Init, kQpState | kQpPkeyIndex | kQpPort | kQpAccess, 0, "T13-Reset-Init/RC"},
-    QpTransition{kRc | kUc, QpState::Init,  QpState::Init, kQpState, kQpPkeyIndex | kQpPort | kQpAccess, "T13-Init/transitions"},
+    QpTransition{kRcUcXrc,  QpState::Reset, QpState::Init, kQpState | kQpPkeyIndex | kQpPort | kQpAccess, 0, "T13-Reset-Init/RC"},
+    QpTransition{kRcUcXrc,  QpState::Init,  QpState::Init, kQpState, kQpPkeyIndex | kQpPort | kQpAccess, "T13-Init/transitions"},
     QpTransition{kRc,       QpState::Init,  QpState::Rtr,  kQpState | kQpPath | kQpPathMtu | kQpDestQpn | kQpRqPsn | kQpMaxDestRdAtomic | kQpMinRnrTimer, kQpPkeyIndex | kQpAccess, "T13-Init-RTR/RC"},
     QpTransition{kUc,       QpState::Init,  QpState::Rtr,  kQpState | kQpPath | kQpPathMtu | kQpDestQpn | kQpRqPsn, kQpPkeyIndex | kQpAccess, "T13-Init-RTR/UC"},
     QpTransition{kRc,       QpState::Rtr,   QpState::Rts,  kQpState | kQpTimeout | kQpRetryCount | kQpRnrRetry | kQpSqPsn | kQpMaxRdAtomic, kQpCurState | kQpAccess | kQpMinRnrTimer, "T13-RTR-RTS/RC"},
     QpTransition{kUc,       QpState::Rtr,   QpState::Rts,  kQpState | kQpSqPsn, kQpCurState | kQpAccess, "T13-RTR-RTS/UC"},
     QpTransition{kRc,       QpState::Rts,   QpState::Rts,  kQpState, kQpCurState | kQpAccess | kQpMinRnrTimer, "T13-RTS/transitions"},
     QpTransition{kUc,       QpState::Rts,   QpState::Rts,  kQpState, kQpCurState | kQpAccess, "T13-RTS/transitions"},
-    QpTransition{kRc | kUc, QpState::Rts,   QpState::Sqd,  kQpState, kQpSqdNotify, "T13-RTS/transitions"},
+    QpTransition{kRcUcXrc,  QpState::Rts,   QpState::Sqd,  kQpState, kQpSqdNotify, "T13-RTS/transitions"},
     QpTransition{kRc,       QpState::Sqd,   QpState::Sqd,  kQpState, kSqdAttributes, "T13-SQD/transitions"},
     QpTransition{kUc,       QpState::Sqd,   QpState::Sqd,  kQpState, kUcSqdAttributes, "T13-SQD/transitions"},
     QpTransition{kRc,       QpState::Sqd,   QpState::Rts,  kQpState, kQpCurState | kQpAccess | kQpMinRnrTimer, "T13-SQD/transitions"},
     QpTransition{kUc,       QpState::Sqd,   QpState::Rts,  kQpState, kQpCurState | kQpAccess, "T13-SQD/transitions"},
     QpTransition{kUc,       QpState::Sqe,   QpState::Rts,  kQpState, kQpCurState | kQpAccess, "T13-SQE/transitions"},
+    QpTransition{kXrcInitiator, QpState::Init, QpState::Rtr, kQpState | kQpPath | kQpPathMtu | kQpDestQpn | kQpRqPsn, kQpPkeyIndex | kQpAccess, "T13-Init-RTR/XRC-INI"},
+    QpTransition{kXrcTarget,    QpState::Init, QpState::Rtr, kQpState | kQpPath | kQpPathMtu | kQpDestQpn | kQpRqPsn | kQpMaxDestRdAtomic | kQpMinRnrTimer, kQpPkeyIndex | kQpAccess, "T13-Init-RTR/XRC-TGT"},
+    QpTransition{kXrcInitiator, QpState::Rtr,  QpState::Rts, kQpState | kQpTimeout | kQpRetryCount | kQpRnrRetry | kQpSqPsn | kQpMaxRdAtomic, kQpCurState | kQpAccess, "T13-RTR-RTS/XRC-INI"},
+    QpTransition{kXrcTarget,    QpState::Rtr,  QpState::Rts, kQpState | kQpTimeout | kQpSqPsn, kQpCurState | kQpAccess | kQpMinRnrTimer, "T13-RTR-RTS/XRC-TGT"},
+    QpTransition{kXrcInitiator, QpState::Rts,  QpState::Rts, kQpState, kQpCurState | kQpAccess, "T13-RTS/transitions"},
+    QpTransition{kXrcTarget,    QpState::Rts,  QpState::Rts, kQpState, kQpCurState | kQpAccess | kQpMinRnrTimer, "T13-RTS/transitions"},
+    QpTransition{kXrcInitiator, QpState::Sqd,  QpState::Sqd, kQpState, kInitiatorSqdAttributes, "T13-SQD/transitions"},
+    QpTransition{kXrcTarget,    QpState::Sqd,  QpState::Sqd, kQpState, kTargetSqdAttributes, "T13-SQD/transitions"},
+    QpTransition{kXrcInitiator, QpState::Sqd,  QpState::Rts, kQpState, kQpCurState | kQpAccess, "T13-SQD/transitions"},
+    QpTransition{kXrcTarget,    QpState::Sqd,  QpState::Rts, kQpState, kQpCurState | kQpAccess | kQpMinRnrTimer, "T13-SQD/transitions"},
     QpTransition{kUd,       QpState::Reset, QpState::Init, kQpState | kQpPkeyIndex | kQpPort | kQpQkey, 0, "T13-Reset-Init/UD"},
     QpTransition{kUd,       QpState::Init,  QpState::Init, kQpState, kQpPkeyIndex | kQpPort | kQpQkey, "T13-Init/transitions"},
     QpTransition{kUd,       QpState::Init,  QpState::Rtr,  kQpState, kQpPkeyIndex | kQpQkey, "T13-Init-RTR/UD"},
@@ -50,8 +66,8 @@ inline constexpr std::array kTransitions{
     // clang-format on
 };
 
-// Software can enter Reset and Error from every state, SQE from none.
-inline const QpTransition* find_transition(Service service, QpState from, QpState to) {
+// Software can enter Reset and Error from every state, SQE from none. `kind`: kind_of().
+inline const QpTransition* find_transition(Services kind, QpState from, QpState to) {
   static constexpr QpTransition kToReset{kSenders, QpState::Reset, QpState::Reset, kQpState,
                                          0,        "G20.3"};
   static constexpr QpTransition kToError{kSenders, QpState::Error, QpState::Error, kQpState,
@@ -59,7 +75,7 @@ inline const QpTransition* find_transition(Service service, QpState from, QpStat
   if (to == QpState::Reset) return &kToReset;
   if (to == QpState::Error) return &kToError;
   for (const QpTransition& t : kTransitions) {
-    if (!includes(t.services, service)) continue;
+    if (!(t.services & kind)) continue;
     if (t.from == from && t.to == to) return &t;
   }
   return nullptr;
@@ -67,10 +83,10 @@ inline const QpTransition* find_transition(Service service, QpState from, QpStat
 
 // Checks a transition by software: its row, its mask, and the state that the host expects. While
 // the send queue drains, attributes must not change.
-inline CommandStatus check_transition(Service service, QpState from, bool draining,
+inline CommandStatus check_transition(Services kind, QpState from, bool draining,
                                       const QpAttributes& a) {
   if (a.state > QpState::Error) return CommandStatus::BadValue;
-  const QpTransition* t = find_transition(service, from, a.state);
+  const QpTransition* t = find_transition(kind, from, a.state);
   if (!t || (a.mask & t->required) != t->required || (a.mask & ~(t->required | t->optional)))
     return CommandStatus::BadState;
   if ((a.mask & kQpCurState) && a.cur_state != from) return CommandStatus::BadState;
@@ -209,7 +225,8 @@ inline bool take_drained(const QpConfig& qp, SendState& s) {
 inline CommandStatus modify_qp(QpConfig& qp, QpAttributes& given, SendState& send,
                                ReceiveState& receive, const QpAttributes& a,
                                std::span<const PortAttributes> ports, u32 posted = 0) {
-  const CommandStatus allowed = check_transition(qp.service, qp.state, is_draining(qp, send), a);
+  const CommandStatus allowed =
+      check_transition(kind_of(qp.service, qp.side), qp.state, is_draining(qp, send), a);
   if (allowed != CommandStatus::Ok) return allowed;
   const u8 number = a.mask & kQpPort ? a.port : given.port;
   if ((a.mask & kQpPort) && (!number || number > ports.size())) return CommandStatus::BadValue;
@@ -229,8 +246,8 @@ inline CommandStatus modify_qp(QpConfig& qp, QpAttributes& given, SendState& sen
     receive.epsn = qp.rq_psn;
     receive.msn = 0;  // G2.1, G5.1
   } else if (a.state == QpState::Rts && qp.state == QpState::Rtr)
-    send.start(qp.sq_psn);                                        // G1.1
-  if (!is_reliable(qp.service)) send.credit = Credit::Unlimited;  // T4
+    send.start(qp.sq_psn);                                           // G1.1
+  if (!counts_credits(qp.service)) send.credit = Credit::Unlimited;  // T4
   if (a.mask & kQpRetryCount) send.retries_left = qp.retry_count;
   if (a.mask & kQpRnrRetry) send.rnr_retries_left = qp.rnr_retry;
   if (a.state == QpState::Sqd && qp.state != QpState::Sqd)

@@ -157,6 +157,7 @@ inline void request_headers(ExtHeaders& ext, const SendWqe& wqe, const WorkOpera
                             const SentMessage& m, const PacketPlan& plan) {
   ext.imm_dt = {wqe.immediate};
   ext.ieth = {wqe.immediate};
+  ext.xrc_eth = {wqe.remote_srqn};
   if (plan.row->has(Ext::AtomicEth)) {
     ext.atomic_eth.va = wqe.remote_va;
     ext.atomic_eth.rkey = wqe.rkey;

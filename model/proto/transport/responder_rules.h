@@ -14,6 +14,7 @@
 #include "model/proto/transport/psn.h"
 #include "model/proto/transport/qp.h"
 #include "model/proto/transport/request_causes.h"
+#include "model/proto/transport/shared_queue.h"
 #include "model/proto/transport/syndrome.h"
 
 namespace hca::proto {
@@ -25,6 +26,9 @@ struct RequestView {
   const Region* region;      // named by the R_Key of its RETH or AtomicETH, if it has one
   u32 reads_unfinished = 0;  // earlier READs and ATOMICs whose responses have not all left
   const PortAttributes* port = nullptr;  // UD: the receiving port
+  // The SRQ whose WQEs it may take; nullptr: the queue pair has its own, or an XRC request names
+  // no SRQ.
+  const SharedQueue* shared = nullptr;
 };
 // The R_Key that a request is checked by, 0 if it has none.
 inline u32 remote_key(const ParsedPacket& packet) {
@@ -82,6 +86,28 @@ inline bool takes_receive_wqe(const OpcodeRow& row) { return row.takes_receive()
 
 inline bool wrong_service(const RequestView& v) {
   return (v.packet.bth.opcode >> 5) != unsigned(v.qp.service);
+}
+// G24.1: a request to an initiator of XRC, or a response to a target.
+inline bool wrong_side(const RequestView& v) {
+  const bool answers = v.packet.opcode && !v.packet.opcode->is_request;
+  return answers ? !has_requester(v.qp) : !has_responder(v.qp);
+}
+// VAL-9; packets of reserved opcodes and responses have no XRCETH.
+inline bool names_xrc_srq(const RequestView& v) {
+  return v.packet.opcode && v.packet.has(Ext::XrcEth);
+}
+inline bool no_xrc_srq(const RequestView& v) {
+  return names_xrc_srq(v) && (!v.shared || !v.shared->is_xrc());
+}
+inline bool wrong_xrc_domain(const RequestView& v) {
+  return names_xrc_srq(v) && v.shared->xrcd != v.qp.xrcd;
+}
+// G24.5: a later packet of a message names another SRQ than the first one.
+inline bool changes_xrc_srq(const RequestView& v) {
+  const bool inside = names_xrc_srq(v) && v.state.message != InMessage::None &&
+                      !begins_message(v.packet.opcode->position);
+  return inside && v.packet.xrc_eth.xrc_srq != v.state.xrc_srqn &&
+         v.qp.options.xrc_srq_change == XrcSrqChange::Refuse;
 }
 // A request that takes the queue pair to Error ends it for all later ones, even before the state is
 // Error (G7.4).
@@ -202,7 +228,7 @@ inline bool misaligned(const RequestView& v) {
 [[gnu::noinline]] inline bool refuses_key(const RequestView& v) {
   const OpcodeRow& row = *v.packet.opcode;
   const u32 key = remote_key(v.packet);
-  const Accessor who = accessor_of(v.qp);
+  const Accessor who = remote_accessor(v.qp, v.shared);
   const Rights needed = needed_rights(v.packet);
   if (row.traits().is_atomic())
     return !key_allows(v.region, key, who, v.packet.atomic_eth.va, kAtomicBytes, needed);
@@ -219,38 +245,50 @@ inline bool bad_rkey(const RequestView& v) {
 
 inline constexpr std::array kRequestRules{
     // clang-format off
-    //          services    stage                cause                        statement     broken                      action                    NAK
-    RequestRule{kSenders,   RuleStage::Header,   RequestCause::WrongService,  "C9-38",      request::wrong_service,     RequestAction::Drop,        {}},
-    RequestRule{kSenders,   RuleStage::Header,   RequestCause::BadQpState,    "C9-37",      request::bad_state,         RequestAction::Drop,        {}},
-    RequestRule{kConnected, RuleStage::Header,   RequestCause::WrongPath,     "VAL-6",      request::wrong_path,        RequestAction::Drop,        {}},
-    RequestRule{kUd,        RuleStage::Header,   RequestCause::WrongPath,     "C9-56",      request::from_group,        RequestAction::Drop,        {}},
-    RequestRule{kSenders,   RuleStage::Header,   RequestCause::WrongVl,       "G27.2",      request::wrong_vl,          RequestAction::Drop,        {}},
-    RequestRule{kConnected, RuleStage::Header,   RequestCause::BadPkey,       "C9-43",      request::bad_pkey,          RequestAction::Drop,        {}},
-    RequestRule{kUd,        RuleStage::Header,   RequestCause::BadPkey,       "T10-13/UD",  request::bad_datagram_pkey, RequestAction::Drop,        {}},
-    RequestRule{kUd,        RuleStage::Header,   RequestCause::BadQkey,       "T10-12/UD",  request::bad_qkey,          RequestAction::Drop,        {}},
-    RequestRule{kRc,        RuleStage::Order,    RequestCause::Duplicate,     "G3.3",       request::duplicate_read,    RequestAction::Repeat,      {}},
-    RequestRule{kRc,        RuleStage::Order,    RequestCause::Duplicate,     "G3.1",       request::duplicate,         RequestAction::Acknowledge, {}},
-    RequestRule{kRc,        RuleStage::Order,    RequestCause::NakPending,    "G2.3",       request::ahead_again,       RequestAction::Drop,        {}},
-    RequestRule{kRc,        RuleStage::Order,    RequestCause::PsnAhead,      "T10-8/RC",   request::ahead,             RequestAction::Nak,         NakCode::PsnSequenceError},
-    RequestRule{kUc,        RuleStage::Order,    RequestCause::PsnAhead,      "T10-8/UC",   request::behind_gap,        RequestAction::Abandon,     {}},
-    RequestRule{kRc,        RuleStage::Sequence, RequestCause::BadSequence,   "T10-9/RC",   request::out_of_sequence,   RequestAction::NakAndFail,  NakCode::InvalidRequest},
-    RequestRule{kUc,        RuleStage::Sequence, RequestCause::BadSequence,   "T10-10/UC",  request::continues_nothing, RequestAction::Abandon,     {}},
-    RequestRule{kRc,        RuleStage::Support,  RequestCause::Unsupported,   "T10-2/RC",   request::unsupported,       RequestAction::NakAndFail,  NakCode::InvalidRequest},
-    RequestRule{kUc,        RuleStage::Support,  RequestCause::Unsupported,   "T10-2/UC",   request::unsupported,       RequestAction::Abandon,     {}},
-    RequestRule{kUd,        RuleStage::Support,  RequestCause::Unsupported,   "T10-2/UD",   request::unsupported,       RequestAction::Drop,        {}},
-    RequestRule{kRc,        RuleStage::Resource, RequestCause::TooManyReads,  "T10-4/RC",   request::too_many_reads,    RequestAction::NakAndFail,  NakCode::InvalidRequest},
-    RequestRule{kRc,        RuleStage::Resource, RequestCause::SharedQueueFailed, "T10-20/RC", request::shared_queue_failed, RequestAction::NakAndFail, NakCode::RemoteOperationalError},
-    RequestRule{kUc,        RuleStage::Resource, RequestCause::SharedQueueFailed, "T10-20/UC", request::shared_queue_failed, RequestAction::Fail, {}},
-    RequestRule{kUd,        RuleStage::Resource, RequestCause::SharedQueueFailed, "T10-20/UD", request::shared_queue_failed, RequestAction::Fail, {}},
-    RequestRule{kUd,        RuleStage::Resource, RequestCause::NoReceiveWqe,  "G15.5",      request::lacks_shared_wqe,  RequestAction::Drop,        {}},
-    RequestRule{kUc,        RuleStage::Resource, RequestCause::NoReceiveWqe,  "G23.3",      request::lacks_shared_wqe,  RequestAction::Abandon,     {}},
-    RequestRule{kRc,        RuleStage::Resource, RequestCause::NoReceiveWqe,  "G8.1",       request::no_receive_wqe,    RequestAction::RnrNak,      {}},
-    RequestRule{kRc,        RuleStage::Length,   RequestCause::BadLength,     "T10-16/RC",  request::bad_length,        RequestAction::NakAndFail,  NakCode::InvalidRequest},
-    RequestRule{kUc,        RuleStage::Length,   RequestCause::BadLength,     "T10-16/UC",  request::bad_length,        RequestAction::Abandon,     {}},
-    RequestRule{kUd,        RuleStage::Length,   RequestCause::BadLength,     "T10-16/UD",  request::bad_length,        RequestAction::Drop,        {}},
-    RequestRule{kRc,        RuleStage::Access,   RequestCause::Misaligned,    "T10-3/RC",   request::misaligned,        RequestAction::NakAndFail,  NakCode::InvalidRequest},
-    RequestRule{kRc,        RuleStage::Access,   RequestCause::BadRkey,       "T10-5/RC",   request::bad_rkey,          RequestAction::NakAndFail,  NakCode::RemoteAccessError},
-    RequestRule{kUc,        RuleStage::Access,   RequestCause::BadRkey,       "T10-5/UC",   request::bad_rkey,          RequestAction::Abandon,     {}},
+    //          services    stage                cause                            statement     broken                        action                      NAK
+    RequestRule{kSenders,   RuleStage::Header,   RequestCause::WrongService,      "C9-38",      request::wrong_service,       RequestAction::Drop,        {}},
+    RequestRule{kXrc,       RuleStage::Header,   RequestCause::WrongService,      "G24.1",      request::wrong_side,          RequestAction::Drop,        {}},
+    RequestRule{kSenders,   RuleStage::Header,   RequestCause::BadQpState,        "C9-37",      request::bad_state,           RequestAction::Drop,        {}},
+    RequestRule{kConnected, RuleStage::Header,   RequestCause::WrongPath,         "VAL-6",      request::wrong_path,          RequestAction::Drop,        {}},
+    RequestRule{kUd,        RuleStage::Header,   RequestCause::WrongPath,         "C9-56",      request::from_group,          RequestAction::Drop,        {}},
+    RequestRule{kSenders,   RuleStage::Header,   RequestCause::WrongVl,           "G27.2",      request::wrong_vl,            RequestAction::Drop,        {}},
+    RequestRule{kConnected, RuleStage::Header,   RequestCause::BadPkey,           "C9-43",      request::bad_pkey,            RequestAction::Drop,        {}},
+    RequestRule{kUd,        RuleStage::Header,   RequestCause::BadPkey,           "T10-13/UD",  request::bad_datagram_pkey,   RequestAction::Drop,        {}},
+    RequestRule{kUd,        RuleStage::Header,   RequestCause::BadQkey,           "T10-12/UD",  request::bad_qkey,            RequestAction::Drop,        {}},
+    RequestRule{kXrc,       RuleStage::Header,   RequestCause::NoXrcSrq,          "T10-21/XRC", request::no_xrc_srq,          RequestAction::NakAndFail,  NakCode::InvalidRdRequest},
+    RequestRule{kXrc,       RuleStage::Header,   RequestCause::WrongXrcDomain,    "T10-22/XRC", request::wrong_xrc_domain,    RequestAction::NakAndFail,  NakCode::InvalidRdRequest},
+    RequestRule{kRc | kXrc, RuleStage::Order,    RequestCause::Duplicate,         "G3.3",       request::duplicate_read,      RequestAction::Repeat,      {}},
+    RequestRule{kRc | kXrc, RuleStage::Order,    RequestCause::Duplicate,         "G3.1",       request::duplicate,           RequestAction::Acknowledge, {}},
+    RequestRule{kRc | kXrc, RuleStage::Order,    RequestCause::NakPending,        "G2.3",       request::ahead_again,         RequestAction::Drop,        {}},
+    RequestRule{kRc,        RuleStage::Order,    RequestCause::PsnAhead,          "T10-8/RC",   request::ahead,               RequestAction::Nak,         NakCode::PsnSequenceError},
+    RequestRule{kXrc,       RuleStage::Order,    RequestCause::PsnAhead,          "T10-8/XRC",  request::ahead,               RequestAction::Nak,         NakCode::PsnSequenceError},
+    RequestRule{kUc,        RuleStage::Order,    RequestCause::PsnAhead,          "T10-8/UC",   request::behind_gap,          RequestAction::Abandon,     {}},
+    RequestRule{kXrc,       RuleStage::Sequence, RequestCause::NoXrcSrq,          "G24.5",      request::changes_xrc_srq,     RequestAction::NakAndFail,  NakCode::InvalidRdRequest},
+    RequestRule{kRc,        RuleStage::Sequence, RequestCause::BadSequence,       "T10-9/RC",   request::out_of_sequence,     RequestAction::NakAndFail,  NakCode::InvalidRequest},
+    RequestRule{kXrc,       RuleStage::Sequence, RequestCause::BadSequence,       "T10-9/XRC",  request::out_of_sequence,     RequestAction::NakAndFail,  NakCode::InvalidRequest},
+    RequestRule{kUc,        RuleStage::Sequence, RequestCause::BadSequence,       "T10-10/UC",  request::continues_nothing,   RequestAction::Abandon,     {}},
+    RequestRule{kRc,        RuleStage::Support,  RequestCause::Unsupported,       "T10-2/RC",   request::unsupported,         RequestAction::NakAndFail,  NakCode::InvalidRequest},
+    RequestRule{kXrc,       RuleStage::Support,  RequestCause::Unsupported,       "T10-2/XRC",  request::unsupported,         RequestAction::NakAndFail,  NakCode::InvalidRequest},
+    RequestRule{kUc,        RuleStage::Support,  RequestCause::Unsupported,       "T10-2/UC",   request::unsupported,         RequestAction::Abandon,     {}},
+    RequestRule{kUd,        RuleStage::Support,  RequestCause::Unsupported,       "T10-2/UD",   request::unsupported,         RequestAction::Drop,        {}},
+    RequestRule{kRc,        RuleStage::Resource, RequestCause::TooManyReads,      "T10-4/RC",   request::too_many_reads,      RequestAction::NakAndFail,  NakCode::InvalidRequest},
+    RequestRule{kXrc,       RuleStage::Resource, RequestCause::TooManyReads,      "T10-4/XRC",  request::too_many_reads,      RequestAction::NakAndFail,  NakCode::InvalidRequest},
+    RequestRule{kRc,        RuleStage::Resource, RequestCause::SharedQueueFailed, "T10-20/RC",  request::shared_queue_failed, RequestAction::NakAndFail,  NakCode::RemoteOperationalError},
+    RequestRule{kXrc,       RuleStage::Resource, RequestCause::SharedQueueFailed, "T10-20/XRC", request::shared_queue_failed, RequestAction::NakAndFail,  NakCode::RemoteOperationalError},
+    RequestRule{kUc,        RuleStage::Resource, RequestCause::SharedQueueFailed, "T10-20/UC",  request::shared_queue_failed, RequestAction::Fail,        {}},
+    RequestRule{kUd,        RuleStage::Resource, RequestCause::SharedQueueFailed, "T10-20/UD",  request::shared_queue_failed, RequestAction::Fail,        {}},
+    RequestRule{kUd,        RuleStage::Resource, RequestCause::NoReceiveWqe,      "G15.5",      request::lacks_shared_wqe,    RequestAction::Drop,        {}},
+    RequestRule{kUc,        RuleStage::Resource, RequestCause::NoReceiveWqe,      "G23.3",      request::lacks_shared_wqe,    RequestAction::Abandon,     {}},
+    RequestRule{kRc | kXrc, RuleStage::Resource, RequestCause::NoReceiveWqe,      "G8.1",       request::no_receive_wqe,      RequestAction::RnrNak,      {}},
+    RequestRule{kRc,        RuleStage::Length,   RequestCause::BadLength,         "T10-16/RC",  request::bad_length,          RequestAction::NakAndFail,  NakCode::InvalidRequest},
+    RequestRule{kXrc,       RuleStage::Length,   RequestCause::BadLength,         "T10-16/XRC", request::bad_length,          RequestAction::NakAndFail,  NakCode::InvalidRequest},
+    RequestRule{kUc,        RuleStage::Length,   RequestCause::BadLength,         "T10-16/UC",  request::bad_length,          RequestAction::Abandon,     {}},
+    RequestRule{kUd,        RuleStage::Length,   RequestCause::BadLength,         "T10-16/UD",  request::bad_length,          RequestAction::Drop,        {}},
+    RequestRule{kRc,        RuleStage::Access,   RequestCause::Misaligned,        "T10-3/RC",   request::misaligned,          RequestAction::NakAndFail,  NakCode::InvalidRequest},
+    RequestRule{kXrc,       RuleStage::Access,   RequestCause::Misaligned,        "T10-3/XRC",  request::misaligned,          RequestAction::NakAndFail,  NakCode::InvalidRequest},
+    RequestRule{kRc,        RuleStage::Access,   RequestCause::BadRkey,           "T10-5/RC",   request::bad_rkey,            RequestAction::NakAndFail,  NakCode::RemoteAccessError},
+    RequestRule{kXrc,       RuleStage::Access,   RequestCause::BadRkey,           "T10-5/XRC",  request::bad_rkey,            RequestAction::NakAndFail,  NakCode::RemoteAccessError},
+    RequestRule{kUc,        RuleStage::Access,   RequestCause::BadRkey,           "T10-5/UC",   request::bad_rkey,            RequestAction::Abandon,     {}},
     // clang-format on
 };
 static_assert([] {

@@ -45,6 +45,15 @@ inline constexpr std::array<std::string_view, 2> kSqdDrainsNames{"begun", "poste
 enum class SrqLimitTest : u8 { Take, Set };
 inline constexpr std::array<std::string_view, 2> kSrqLimitTestNames{"take", "set"};
 
+// G24.3: the PD for the R_Keys of XRC requests: the PD of the SRQ, or the PD of the queue pair's
+// domain ([U]).
+enum class XrcPd : u8 { Srq, TgtDomain };
+inline constexpr std::array<std::string_view, 2> kXrcPdNames{"srq", "tgt_domain"};
+// G24.5: the answer when later packets of an XRC message name another SRQ than the first one: NAK
+// 0x64, or none, because the SRQ of the first packet decides ([U]).
+enum class XrcSrqChange : u8 { Refuse, Ignore };
+inline constexpr std::array<std::string_view, 2> kXrcSrqChangeNames{"refuse", "ignore"};
+
 // The reaction of a connection to a lost packet (recovery.h). Selective repeat is an extension of
 // this model: no specification has it.
 enum class Recovery : u8 { GoBackN, SelectiveRepeat };
@@ -62,6 +71,8 @@ struct TransportOptions : Capabilities {
   ReservedNak reserved_nak = ReservedNak::Drop;
   SqdDrains sqd_drains = SqdDrains::Begun;
   SrqLimitTest srq_limit_test = SrqLimitTest::Take;
+  XrcPd xrc_pd = XrcPd::Srq;
+  XrcSrqChange xrc_srq_change = XrcSrqChange::Refuse;
   // G26.1; without it FECN is ignored and BECN 0 (G26.3, C9-6).
   bool congestion_control = false;
   // G25.3: a multicast datagram also reaches the members at the sending port ([U]).

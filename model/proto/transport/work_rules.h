@@ -91,6 +91,10 @@ inline WcStatus flush_status() { return WcStatus::WrFlushErr; }
 // G23.1: the last packet of a SEND, or of a WRITE with Immediate.
 inline bool makes_receive_cqe(const OpcodeRow& row) { return row.ends_receive(); }
 
+// True if send WQEs are posted to the queue pair (T13, G24.1).
+inline bool has_send_queue(const QpConfig& qp) {
+  return takes_sends(qp.state) && has_requester(qp);
+}
 // G23.2: true if its own receive queue gets receive WQEs (not an SRQ).
 inline bool has_receive_queue(const QpConfig& qp) {
   return takes_receives(qp.state) && !uses_srq(qp);
@@ -188,14 +192,15 @@ inline bool refuses_repeated_read(const QpConfig& qp, bool key_good) {
 // it; the first SGE that fails decides. `find(key)` returns the Region of a key.
 template <class FindRegion>
 RequestVerdict judge_scatter(std::span<const Sge> scatter, u64 offset, u32 bytes,
-                             const QpConfig& qp, const FindRegion& find) {
+                             const QpConfig& qp, const SharedQueue* shared,
+                             const FindRegion& find) {
   for (const Sge& sge : scatter) {
     if (!bytes) break;
     if (offset >= sge.bytes) {
       offset -= sge.bytes;
       continue;
     }
-    if (!sge_is_good(find(sge.lkey), sge, receiver_of(qp), qp, receive_right()))
+    if (!sge_is_good(find(sge.lkey), sge, receiver_of(qp, shared), qp, receive_right()))
       return kReceiveProtection;
     bytes -= u32(std::min<u64>(bytes, sge.bytes - offset));
     offset = 0;
@@ -234,6 +239,8 @@ inline constexpr std::array kFailureRows{
     FailureRow{RequestCause::ReceiveTooShort, WcStatus::LocLenErr,     EventType::QpReqErr},
     FailureRow{RequestCause::LocalProtection, WcStatus::LocProtErr,    EventType::QpFatal},
     FailureRow{RequestCause::BadReceiveWqe,   WcStatus::LocQpOpErr,    EventType::QpFatal},
+    FailureRow{RequestCause::NoXrcSrq,        WcStatus::RemInvReqErr,  EventType::QpAccessErr},
+    FailureRow{RequestCause::WrongXrcDomain,  WcStatus::RemInvReqErr,  EventType::QpAccessErr},
     FailureRow{RequestCause::SharedQueueFailed, WcStatus::LocQpOpErr, EventType::QpFatal},
     FailureRow{RequestCause::UnreadableReceiveWqe, WcStatus::LocQpOpErr, EventType::QpFatal},
     // clang-format on
@@ -243,6 +250,9 @@ constexpr FailureRow failure_of(RequestCause cause) {
     if (row.cause == cause) return row;
   return {cause, WcStatus::LocQpOpErr, EventType::QpFatal};
 }
+
+// Class K: an XRC target reports the failure by an event even when a receive WQE reports it.
+inline bool tells_failure_twice(const QpConfig& qp) { return qp.service == Service::Xrc; }
 
 // AEQ-12: true if an event of this failure names the receive WQE.
 constexpr bool names_receive_wqe(RequestCause cause) {
@@ -256,6 +266,13 @@ constexpr bool names_receive_wqe(RequestCause cause) {
 inline bool holds_receive_wqe(const QpConfig& qp, const ReceiveState& s) {
   return s.message == InMessage::Send && (qp.reliable || uses_srq(qp));
 }
+// The causes of the rules before RuleStage::Resource.
+inline constexpr auto kIsBeforeResource = [] {
+  std::array<bool, std::size_t(RequestCause::Count)> before{};
+  for (const RequestRule& rule : kRequestRules)
+    if (rule.stage < RuleStage::Resource) before[std::size_t(rule.cause)] = true;
+  return before;
+}();
 inline bool failure_takes_receive_wqe(const QpConfig& qp, const ParsedPacket& packet,
                                       const RequestVerdict& v) {
   if (v.cause == RequestCause::UnreadableReceiveWqe) return false;
@@ -263,9 +280,8 @@ inline bool failure_takes_receive_wqe(const QpConfig& qp, const ParsedPacket& pa
   if (!qp.reliable)
     return packet.opcode->operation == Operation::Send && v.cause != RequestCause::NoReceiveWqe &&
            (!uses_srq(qp) || request::takes_receive_wqe(*packet.opcode));
-  const bool behind_resource =
-      v.cause != RequestCause::BadSequence && v.cause != RequestCause::Unsupported;
-  return packet.opcode && behind_resource && request::takes_receive_wqe(*packet.opcode);
+  const bool before_resource = kIsBeforeResource[std::size_t(v.cause)];
+  return packet.opcode && !before_resource && request::takes_receive_wqe(*packet.opcode);
 }
 
 // ---- Shared receive queues
@@ -287,6 +303,9 @@ inline bool take_from(SharedQueue& queue, ReceiveState& s, const ParsedPacket& p
     ++queue.taken;
     ++s.shared_taken;
   }
+  const bool begins = v.action == RequestAction::Execute && packet.has(Ext::XrcEth) &&
+                      begins_message(packet.opcode->position);
+  if (begins) s.xrc_srqn = packet.xrc_eth.xrc_srq;
   e.receive_wqe = s.shared_wqe - fails_own;
   s.rq_posted = s.rq_consumed = 0;  // it has no own receive queue
   const bool below = e.takes_shared && is_below_limit(queue);

@@ -64,7 +64,7 @@ TEST_CASE("of a fault of an SRQ the queue pair enters Error a cycle later", "[co
   chip.responder_execute.outputs.faults_out->push(
       Fault{.qpn = 1,
             .event = proto::EventType::QpFatal,
-            .failed_queue = contexts.receive_queue_of(contexts.qps[1])});
+            .failed_queue = contexts.held_queue_of(contexts.qps[1])});
   Cycle failed = 0, error = 0;
   for (Cycle at = 2000; at < 2100; ++at) {
     chip.domain.run_until(at + 1);

@@ -62,7 +62,7 @@ void AnswerOrder::begin(u32 qpn, ResponderQueue& q, Outcome& o) {
 // class J error: no NAK, the receive WQE ends in error.
 void AnswerOrder::examine_key(u32 qpn, ResponderQueue& q, Outcome& o) {
   const u32 key = *o.fault.invalidate;
-  if (may_invalidate(protection_.find(key), key, accessor_of(contexts_.qps[qpn]))) return;
+  if (may_invalidate(protection_.find(key), key, accessor_of(qpn, o.completed.queue))) return;
   ++counters_.failed;
   counts_.add(contexts_.qps[qpn], RequestCause::BadInvalidate);
   o.replies = false;

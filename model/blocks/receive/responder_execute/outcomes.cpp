@@ -17,7 +17,7 @@ Outcome& Outcomes::retire(const Packet& p) {
   o->reply = {p.qpn, p.effect.ack_psn, p.effect.msn, answer_syndrome(p.verdict, p.effect, qp)};
   o->congested = p.effect.congested;
   o->consumed = p.effect.receive_wqe + 1;
-  o->completed.cqn = qp.receive_cq;
+  complete_to(o->completed, p.qpn, p.receive_queue);
   o->completed.cqe.qpn = p.qpn;
   o->completed.cqe.wqe_index = u16(p.effect.receive_wqe);
   ++in_flight_;

@@ -11,13 +11,13 @@ using namespace proto;
 
 WcStatus PayloadWrites::judge_scatter(u32 qpn, const ResponderQueue& q, u32 bytes) {
   const QpConfig& qp = contexts_.qps[qpn];
+  const Accessor receiver = receiver_of(qp, shared_of(q.open_source));
   Scatter s = q.scatter;
   while (bytes) {
     if (s.index == s.count) return WcStatus::LocLenErr;
     const auto sge = decode<Sge>(s.sges + s.index * kSgeBytes);
     const u32 here = std::min(bytes, sge.bytes - s.offset);
-    if (here && !protection_.local(sge, receiver_of(qp), qp, receive_right()))
-      return WcStatus::LocProtErr;
+    if (here && !protection_.local(sge, receiver, qp, receive_right())) return WcStatus::LocProtErr;
     bytes -= here;
     s.offset = 0;
     ++s.index;

@@ -16,9 +16,8 @@ void ReceiveFlush::begin(u32 qpn, ResponderQueue& q) {
 }
 
 void ReceiveFlush::lose(const Packet& p, const ResponderQueue& q) {
-  const QpConfig& qp = contexts_.qps[p.qpn];
   const bool blamed = p.verdict.action != RequestAction::Execute;  // the WQE after it
-  lost_.push({p.qpn, q.life, qp.receive_cq, p.effect.receive_wqe + blamed});
+  lost_.push({p.qpn, q.life, p.effect.receive_wqe + blamed, p.receive_queue});
 }
 
 void ReceiveFlush::flush() {
@@ -33,7 +32,8 @@ void ReceiveFlush::flush() {
     }
     if (q.first || !outputs_.completions_out->can_push()) return;
     if (std::exchange(q.wqe_open, false)) --q.next_wqe;  // the WQE of an unfinished message
-    Completed c{contexts_.qps[qpn].receive_cq, {}};
+    Completed c;
+    complete_to(c, qpn, q.open_source);
     c.cqe.opcode = CqeOpcode::Receive;
     c.cqe.status = flush_status();
     c.cqe.qpn = qpn;
@@ -51,7 +51,8 @@ bool ReceiveFlush::flush_lost() {
     if (!is_late && (q.first || !outputs_.completions_out->can_push())) return false;
     const Lost lost = lost_.pop();
     if (is_late) continue;
-    Completed c{lost.cqn, {}};
+    Completed c;
+    complete_to(c, lost.qpn, lost.queue);
     c.cqe.opcode = CqeOpcode::Receive;
     c.cqe.status = flush_status();
     c.cqe.qpn = lost.qpn;
@@ -66,7 +67,8 @@ bool ReceiveFlush::flush_lost() {
 // True: all WQEs of the queue pair are flushed, or it was reset. False: not yet.
 bool ReceiveFlush::end(u32 qpn, const ResponderQueue& q) {
   if (!q.flushing) return true;
-  if (uses_srq(contexts_.qps[qpn])) return tell_last(qpn);
+  const QpConfig& qp = contexts_.qps[qpn];
+  if (uses_srq(qp)) return !has_responder(qp) || tell_last(qpn);
   receive_[connection_of(qpn)].rq_consumed = q.next_wqe;
   return true;
 }
@@ -80,7 +82,9 @@ bool ReceiveFlush::tell_last(u32 qpn) {
       !outputs_.completions_out->can_push())
     return false;
   r.last_wqe_told = true;
-  Completed c{contexts_.qps[qpn].receive_cq, {}, EventType::QpLastWqeReached};
+  Completed c;
+  complete_to(c, qpn, q.open_source);
+  c.event = EventType::QpLastWqeReached;
   c.cqe.qpn = qpn;
   outputs_.completions_out->push(c);
   return true;

@@ -23,7 +23,8 @@ class ReceiveFlush : ResponderPart {
 
  private:
   struct Lost {
-    u32 qpn = 0, life = 0, cqn = 0, wqe = 0;
+    u32 qpn = 0, life = 0, wqe = 0;
+    device::ReceiveQueue queue{};
   };
   bool flush_lost();
   bool end(u32 qpn, const ResponderQueue& q);

@@ -11,7 +11,23 @@ namespace {
 bool holds(const ReceiveBatch* b, u32 index) { return b && b->has(index); }
 }  // namespace
 
-const u8* ReceiveWqes::wqe(u32 qpn, ResponderQueue& q, u32 index) {
+void ReceiveWqes::turn_to(ResponderQueue& q, device::ReceiveQueue source, u32 index) {
+  if (q.source == source) [[likely]]
+    return;
+  drop(q);
+  q.source = source;
+  q.posted = index;
+}
+
+void ReceiveWqes::want(u32 qpn, ResponderQueue& q, device::ReceiveQueue source, u32 index) {
+  turn_to(q, source, index);
+  q.next_wqe = index;
+  q.posted = later_index(q.posted, index + 1);
+  ask(qpn);
+}
+
+const u8* ReceiveWqes::wqe(u32 qpn, ResponderQueue& q, device::ReceiveQueue source, u32 index) {
+  turn_to(q, source, index);
   q.next_wqe = index;
   q.posted = later_index(q.posted, index + 1);
   if (!holds(q.current, index) && holds(q.following, index)) {
@@ -24,7 +40,7 @@ const u8* ReceiveWqes::wqe(u32 qpn, ResponderQueue& q, u32 index) {
   }
   q.next_wqe = index + 1;
   if (index - q.current->first >= q.current->count / 2) ask(qpn);
-  return q.current->wqes.data() + (index - q.current->first) * contexts_.qps[qpn].rq.stride();
+  return q.current->wqes.data() + (index - q.current->first) * ring_of(qpn, source).stride();
 }
 
 // The first WQE that is not here: an abandoned message returns its own.
@@ -57,17 +73,23 @@ void ReceiveWqes::fetch() {
   if (!qp) return void(q.fetching = false);
   const u32 first = next_batch(q);
   if (first == q.posted) return void(q.fetching = false);  // taken since the request
-  const u32 to_end = qp->rq.entries() - (first & (qp->rq.entries() - 1));
+  const WorkQueue& ring = ring_of(qpn, q.source);
+  const u32 to_end = ring.entries() - (first & (ring.entries() - 1));
   ReceiveBatch* b = batches_.take();
   b->qpn = qpn;
   b->first = first;
   b->life = q.life;
+  b->source = q.source;
   b->count =
-      std::min({q.posted - first, to_end, config_.batch, u32(b->wqes.size()) / qp->rq.stride()});
+      std::min({q.posted - first, to_end, config_.batch, u32(b->wqes.size()) / ring.stride()});
   ++counters_.receive_fetches;
   ++fetching_;
-  outputs_.receive_wqes_out->start().set_read(qp->rq.slot(first), b->wqes.data(),
-                                              b->count * qp->rq.stride(), b);
+  if (q.source.is_shared() && !shared_of(q.source)) {  // the SRQ was destroyed: as if unreadable
+    b->unreadable = true;
+    return batches_out_->push(b);
+  }
+  outputs_.receive_wqes_out->start().set_read(ring.slot(first), b->wqes.data(),
+                                              b->count * ring.stride(), b);
 }
 
 DmaCallbacks ReceiveWqes::client() {
@@ -88,6 +110,7 @@ bool ReceiveWqes::accept(ReceiveBatch* b) {
     return false;
   }
   q.fetching = false;
+  if (b->source != q.source) return Pool<ReceiveBatch>::give_back(b), true;
   if (holds(q.current, q.next_wqe - 1) || holds(q.current, q.next_wqe)) {
     q.following = b;
   } else {

@@ -13,17 +13,24 @@ class ReceiveWqes : ResponderPart {
       : ResponderPart(shared), batches_in_(batches_in), batches_out_(batches_out) {}
   // Returns the WQE if it is here; otherwise requests it. Half a batch before the end of a batch
   // the following batch is requested as well.
-  const u8* wqe(u32 qpn, ResponderQueue& q, u32 index);
+  const u8* wqe(u32 qpn, ResponderQueue& q, device::ReceiveQueue source, u32 index);
+  // Requests a WQE that is not here.
+  void want(u32 qpn, ResponderQueue& q, device::ReceiveQueue source, u32 index);
   void ask(u32 qpn);
   bool any_to_fetch() const { return !fetches_.empty(); }
   void fetch();
-  // False: the batch belongs to a queue pair that was reset.
+  // False: the batch belongs to a queue pair that was reset. A batch of an earlier source of WQEs
+  // is dropped.
   bool accept(ReceiveBatch* batch);
   static void drop(ResponderQueue& q);
   DmaCallbacks client();
 
  private:
   static u32 next_batch(const ResponderQueue& q);
+  static void turn_to(ResponderQueue& q, device::ReceiveQueue source, u32 index);
+  const proto::WorkQueue& ring_of(u32 qpn, device::ReceiveQueue source) const {
+    return proto::ring_of(contexts_.qps[qpn], shared_of(source));
+  }
 
   const ReceiveBatchLink& batches_in_;
   ReceiveBatchLink*& batches_out_;

@@ -48,11 +48,14 @@ void RequestExecution::answer_refusal(Packet* p, ResponderQueue& q) {
       outcome.completed.cqe.wqe_index = u16(own);
       q.next_wqe = own + 1;
     }
-    outcome.completes = std::exchange(q.wqe_open, false) || takes;
+    const bool held = std::exchange(q.wqe_open, false);
+    if (held) complete_to(outcome.completed, p->qpn, q.open_source);
+    outcome.completes = held || takes;
     outcome.completed.cqe.opcode = CqeOpcode::Receive;
     outcome.completed.cqe.status = failure.status;
     outcome.fails = q.failed = true;
-    outcome.fault = fault_of(*p, !outcome.completes, failure.event);
+    const bool raises = !outcome.completes || tells_failure_twice(qp_of(*p));
+    outcome.fault = fault_of(*p, raises, failure.event);
   }
   PacketPool::give_back(p);
 }
@@ -73,7 +76,7 @@ inline void RequestExecution::execute_write(Packet* p, ResponderQueue& q) {
   ++counters_.writes;
   const Cycle entered = parts_.stage.enter(*p, p->effect.rkey);
   const u32 bytes = p->parsed.payload_bytes;
-  if (request::takes_receive_wqe(*p->parsed.opcode)) {
+  if (request::takes_receive_wqe(*p->parsed.opcode) && q.source == p->receive_queue) {
     q.next_wqe = p->effect.receive_wqe + 1;
     q.posted = later_index(q.posted, q.next_wqe);  // its doorbell may still be in flight
   }
@@ -81,8 +84,8 @@ inline void RequestExecution::execute_write(Packet* p, ResponderQueue& q) {
   const Region* region = parts_.protection.find(p->effect.rkey);
   // The whole message was checked with its first packet; its key may have been invalidated since
   // (G22.5).
-  if (check_access(region, p->effect.rkey, accessor_of(contexts_.qps[p->qpn]), p->effect.va, bytes,
-                   kRemoteWrite) != AccessFault::None)
+  if (check_access(region, p->effect.rkey, accessor_of(*p), p->effect.va, bytes, kRemoteWrite) !=
+      AccessFault::None)
     return refuse(p, kKeyGone);
   const bool placed = region->pages
                           ? parts_.payload.begin_paged(p, *region, entered)
@@ -95,7 +98,7 @@ inline void RequestExecution::execute_write(Packet* p, ResponderQueue& q) {
 bool RequestExecution::execute_send(Packet* p, ResponderQueue& q) {
   const u32 index = p->effect.receive_wqe;
   if (begins_message(p->parsed.opcode->position)) {
-    const u8* wqe = parts_.receive_wqes.wqe(p->qpn, q, index);
+    const u8* wqe = parts_.receive_wqes.wqe(p->qpn, q, p->receive_queue, index);
     if (!wqe) return false;
     if (q.current->unreadable) [[unlikely]] {  // the WQE is not taken: all are flushed
       q.wqe_open = false;
@@ -120,7 +123,8 @@ inline bool RequestExecution::open_wqe(Packet* p, ResponderQueue& q, const u8* w
   q.placed = 0;
   q.wqe_open = true;
   q.open_wqe = index;
-  const u32 room = contexts_.qps[p->qpn].rq.stride() - kReceiveWqeBytes;
+  q.open_source = p->receive_queue;
+  const u32 room = ring_of(qp_of(*p), shared_of(p->receive_queue)).stride() - kReceiveWqeBytes;
   return header.index == u16(index) && header.sge_count * kSgeBytes <= room;
 }
 
@@ -153,7 +157,7 @@ void RequestExecution::execute_read(Packet* p, ResponderQueue& q) {
   const bool repeats = p->verdict.action == RequestAction::Repeat;
   const Region* region = parts_.protection.find(p->effect.rkey);
   const QpConfig& qp = contexts_.qps[p->qpn];
-  const bool good = key_allows(region, p->effect, accessor_of(qp), p->parsed);
+  const bool good = key_allows(region, p->effect, accessor_of(*p), p->parsed);
   // The key was invalidated after the request was judged; for a duplicate ATOMIC it does not matter
   // (ATOM-27).
   const bool reads = p->parsed.opcode->traits().answer == Answer::Read;
@@ -223,11 +227,15 @@ void RequestExecution::refuse(Packet* p, const RequestVerdict& verdict) {
   Outcome& outcome = parts_.outcomes.retire(*p);
   outcome.replies = answers;
   outcome.fails = true;
-  outcome.completes = std::exchange(q.wqe_open, false) ||
-                      (p->parsed.opcode->has(Ext::ImmDt) && verdict.cause == RequestCause::BadRkey);
+  const bool held = std::exchange(q.wqe_open, false);
+  if (held) complete_to(outcome.completed, p->qpn, q.open_source);
+  outcome.completes =
+      held || (p->parsed.opcode->has(Ext::ImmDt) && verdict.cause == RequestCause::BadRkey);
   outcome.completed.cqe.opcode = CqeOpcode::Receive;
   outcome.completed.cqe.status = failure.status;
-  outcome.fault = fault_of(*p, !outcome.completes, failure.event);
+  const bool raises = !outcome.completes || tells_failure_twice(qp_of(*p));
+  outcome.fault = fault_of(*p, raises, failure.event);
+  outcome.fault.rolls_back = outcome.fault.refused;
   if (p->effect.takes_shared && verdict.cause == RequestCause::UnreadableReceiveWqe)
     outcome.fault.failed_queue = p->receive_queue;
   PacketPool::give_back(p);

@@ -171,10 +171,8 @@ bool ResponderExecute::has_to_wait(Packet* p, u32 qpn, ResponderQueue& q) {
                          begins_message(p->parsed.opcode->position) &&
                          !unreliable_.lacks_wqe(*p, q);
   const u32 index = counts ? q.next_wqe : p->effect.receive_wqe;
-  if (!needs_wqe || q.has_wqe(index)) return false;
-  q.next_wqe = index;
-  q.posted = later_index(q.posted, index + 1);
-  receive_wqes_.ask(qpn);
+  if (!needs_wqe || q.has_wqe(p->receive_queue, index)) return false;
+  receive_wqes_.want(qpn, q, p->receive_queue, index);
   if (q.wqe_since == kNever) q.wqe_since = now();
   return true;
 }

@@ -73,6 +73,24 @@ class ResponderPart {
   Cycle now() const { return self_.now(); }
   void wake_at(Cycle at) const { self_.wake(at); }
   device::Connection connection_of(u32 qpn) const { return contexts_.connection_of(qpn); }
+  const proto::QpConfig& qp_of(const Packet& p) const { return contexts_.qps[p.qpn]; }
+  const proto::SharedQueue* shared_of(device::ReceiveQueue queue) const {
+    return contexts_.find_shared(queue);
+  }
+  // The accessor for the R_Keys of a request.
+  proto::Accessor accessor_of(u32 qpn, device::ReceiveQueue queue) const {
+    return proto::remote_accessor(contexts_.qps[qpn], shared_of(queue));
+  }
+  proto::Accessor accessor_of(const Packet& p) const { return accessor_of(p.qpn, p.receive_queue); }
+  // Directs the completion of a receive WQE of this queue to its CQ.
+  void complete_to(Completed& completed, u32 qpn, device::ReceiveQueue queue) const {
+    const proto::QpConfig& qp = contexts_.qps[qpn];
+    completed.cqn = proto::receive_cq_of(qp, shared_of(queue));
+    if (qp.service != proto::Service::Xrc) [[likely]]
+      return;
+    completed.queue = queue;
+    completed.cqe.srqn = queue.srqn();
+  }
 
   const engine::Waker& self_;
   const ResponderExecuteConfig& config_;

@@ -14,6 +14,8 @@ struct Scatter {
 // The state that responder_execute keeps per queue pair.
 struct alignas(64) ResponderQueue {
   ReceiveBatch *current = nullptr, *following = nullptr;
+  device::ReceiveQueue source{};       // queue of these WQEs; each XRC message names its own
+  device::ReceiveQueue open_source{};  // if wqe_open: queue of the message in progress
   Packet *parked_head = nullptr, *parked_tail = nullptr;
   Cycle wqe_since = kNever;  // since then its first parked request waits for a receive WQE
   bool fetching = false, unparking = false, failed = false, flushing = false;
@@ -36,7 +38,8 @@ struct alignas(64) ResponderQueue {
   proto::SavedRequests saved;
   proto::ToldCredits told;
 
-  bool has_wqe(u32 index) const {
+  bool has_wqe(device::ReceiveQueue queue, u32 index) const {
+    if (queue != source) return false;
     return (current && current->has(index)) || (following && following->has(index));
   }
 };
