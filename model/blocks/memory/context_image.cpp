@@ -31,9 +31,9 @@ void write_qp(const device::Contexts& c, u64 number, Image image) {
   const QpConfig& qp = c.qps[number];
   const SendState& s = c.send_of(number);
   const ReceiveState& r = c.receive_of(number);
-  image.put(u8(qp.allocated), u8(qp.state), u8(qp.service), u8(qp.side), qp.port, qp.qpn, qp.pd,
-            qp.send_cq, qp.receive_cq, qp.dest_qpn, qp.qkey, qp.srqn, qp.xrcd, qp.path_mtu,
-            qp.sq.address, qp.rq.address);
+  image.put(u8(qp.allocated), u8(qp.state), u8(qp.service), qp.port, qp.qpn, qp.pd, qp.send_cq,
+            qp.receive_cq, qp.dest_qpn, qp.qkey, qp.srqn, qp.xrcd, qp.path_mtu, qp.sq.address,
+            qp.rq.address, u8(qp.side));
   image.put(s.next_psn, s.unacked_psn, s.sent_psn, s.send_psn, s.started, s.completed, s.ssn,
             s.limit_ssn, s.reads_started, s.reads_answered, s.reads_placed, s.epoch, s.retries_left,
             s.rnr_retries_left);

@@ -121,6 +121,7 @@ inline const Region* ResponderCheck::region_of(const ParsedPacket& packet, u32 k
                           .region = view.region,
                           .port = view.port,
                           .state = &state,
+                          .srqn = shared ? p.receive_queue.srqn() : 0,
                           .shared = shared,
                           .rq_posted = shared ? shared->posted : state.rq_posted,
                           .reads_finished = state.reads_accepted - view.reads_unfinished,

@@ -31,7 +31,8 @@ struct ResponderCheckItem {
   const proto::Region* region = nullptr;  // the region of its R_Key
   const proto::PortAttributes* port = nullptr;
   proto::ReceiveState* state = nullptr;
-  proto::SharedQueue* shared = nullptr;  // of an SRQ, if it has one
+  u32 srqn = 0;  // its receive queue, if that is an SRQ that exists
+  proto::SharedQueue* shared = nullptr;
   // Counts of its receive queue and of READs and ATOMICs when its context is looked up.
   u32 rq_posted = 0, reads_finished = 0;
   bool rq_failed = false;
@@ -44,6 +45,11 @@ struct ResponderCheckItem {
   u32 bytes_in() const { return u32(frame.size()); }
   u32 number() const { return packet->bth.dest_qp; }
   u32 key() const { return remote_key(*packet); }
+  // The number in its XRCETH; 0: it has none.
+  u32 named_queue() const {
+    const bool names = packet->opcode && packet->has(proto::Ext::XrcEth);
+    return names ? packet->xrc_eth.xrc_srq : 0;
+  }
   u32 bytes_out() const { return 0; }
   void process() const;
 };
