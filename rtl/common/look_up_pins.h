@@ -29,6 +29,7 @@ class LookUpPins {
   virtual void answer(const CheckedContext* context, const CheckedRegion* region) = 0;
   // The look-ups of this cycle: a QPN, an R_Key.
   virtual std::optional<u32> context_asked() const = 0;
+  virtual u32 queue_asked() const = 0;  // the SRQN of XRCETH with that QPN; 0: none
   virtual std::optional<u32> region_asked() const = 0;
   // Sets the P_Key table of the port.
   virtual void set_pkeys(std::span<const u16> pkeys) = 0;

@@ -42,6 +42,7 @@ module completion #(
     logic [31:0] consumer;
     logic [23:0] qpn;
     logic [23:0] src_qp;
+    logic [23:0] srqn;
     logic [31:0] byte_len;
     logic [31:0] immediate;
     logic [15:0] wqe_index;
@@ -57,7 +58,7 @@ module completion #(
     logic has_grh;
     logic [23:0] cqn;
   } request_t;
-  localparam int unsigned Request = 249;
+  localparam int unsigned Request = 273;
 
   // ---- 1 to 3: slots, asks, hazards, start ----
   request_t request_in, request_0, request_1_q, request_2_q;
@@ -76,6 +77,7 @@ module completion #(
     request_in.consumer = packets_in_i.consumer;
     request_in.qpn = packets_in_i.qpn;
     request_in.src_qp = packets_in_i.src_qp;
+    request_in.srqn = packets_in_i.srqn;
     request_in.byte_len = packets_in_i.byte_len;
     request_in.immediate = packets_in_i.immediate;
     request_in.wqe_index = packets_in_i.wqe_index;
@@ -179,6 +181,7 @@ module completion #(
       out_d.cqe.bytelen = request_2_q.byte_len;
       out_d.cqe.immdt = request_2_q.immediate;
       out_d.cqe.srcqp = request_2_q.src_qp;
+      out_d.cqe.srqn = request_2_q.srqn;
       out_d.cqe.slid = request_2_q.slid;
       out_d.cqe.p_keyindex = request_2_q.pkey_index;
       out_d.cqe.sl = request_2_q.sl;

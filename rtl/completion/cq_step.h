@@ -18,7 +18,7 @@ struct CqStepBeat {
   u8 vendor_error;
   u32 qpn;
   u16 wqe_index;
-  u32 byte_len, immediate, src_qp;
+  u32 byte_len, immediate, src_qp, srqn;
   u16 slid, pkey_index;
   u8 sl;
 };
@@ -78,6 +78,7 @@ struct Layout<rtl::CqStepBeat> {
       field(&S::consumer,        "consumer",        32),
       field(&S::qpn,             "qpn",             24),
       field(&S::src_qp,          "src_qp",          24),
+      field(&S::srqn,            "srqn",            24),
       field(&S::byte_len,        "byte_len",        32),
       field(&S::immediate,       "immediate",       32),
       field(&S::wqe_index,       "wqe_index",       16),

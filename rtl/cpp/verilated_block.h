@@ -101,6 +101,7 @@ class VerilatedLookUps : public LookUpPins {
   std::optional<u32> context_asked() const override {
     return top_.context_ask_valid_o ? std::optional<u32>(top_.context_ask_o) : std::nullopt;
   }
+  u32 queue_asked() const override { return top_.context_queue_o; }
   std::optional<u32> region_asked() const override {
     return top_.region_ask_valid_o ? std::optional<u32>(top_.region_ask_o) : std::nullopt;
   }

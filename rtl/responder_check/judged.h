@@ -17,7 +17,8 @@ struct CheckedState {
   u32 rq_consumed;               // of the receive queue: WQEs taken
   u32 rq_limit;                  // of an SRQ; 0: none
   u32 epsn, msn;
-  u8 message;  // message in progress: enum InMessage
+  u32 xrc_srqn;  // XRC: SRQ of the message that began last
+  u8 message;    // message in progress: enum InMessage
   bool nak_sent, failing;
 };
 
@@ -27,7 +28,7 @@ struct CheckedConfig : proto::Capabilities {
   u16 own_lid, peer_lid;
   u8 framing;
   u32 pd, qkey, srqn;
-  bool shared;  // it has an SRQ, `srqn`
+  bool shared;  // the receive queue is an SRQ, `srqn`; 0: that does not exist
   u16 pkey, path_mtu;
   proto::Rights access;
   u8 max_reads, min_rnr_timer, service, qp_state;
@@ -35,6 +36,10 @@ struct CheckedConfig : proto::Capabilities {
   u32 reads_finished;                                // of reads_accepted: responses have left
   u32 rq_posted;                                     // of the receive queue
   bool rq_failed;                                    // it is an SRQ that has failed
+  // XRC: the domain of the queue pair, that of the SRQ (0: none) and its PD; an initiator answers
+  // nothing; R_Keys are of the SRQ's PD (G24.3); the SRQ of the first packet counts (G24.5).
+  u32 domain, queue_domain, queue_pd;
+  bool initiator, keys_of_queue, keeps_queue;
 };
 struct CheckedContext : CheckedConfig {
   CheckedState state;
@@ -97,6 +102,7 @@ struct Layout<rtl::CheckedState> {
       field(&S::shared_taken,   "shared_taken",   32),
       field(&S::epsn,           "epsn",           24),
       field(&S::msn,            "msn",            24),
+      field(&S::xrc_srqn,       "xrc_srqn",       24),
       field(&S::rq_consumed,    "rq_consumed",    32),
       field(&S::rq_limit,       "rq_limit",       32),
       reserved("spare", 4, ""),
@@ -117,6 +123,9 @@ struct Layout<rtl::CheckedConfig> {
       field(&C::qkey,           "qkey",           32),
       field(&C::reads_finished, "reads_finished", 32),
       field(&C::rq_posted,      "rq_posted",      32),
+      field(&C::domain,         "domain",         32),
+      field(&C::queue_domain,   "queue_domain",   32),
+      field(&C::queue_pd,       "queue_pd",       32),
       field(&C::srqn,           "srqn",           24),
       field(&C::pkey,           "pkey",           16),
       field(&C::path_mtu,       "path_mtu",       13),
@@ -125,7 +134,11 @@ struct Layout<rtl::CheckedConfig> {
       field(&C::max_reads,      "max_reads",      8),
       field(&C::min_rnr_timer,  "min_rnr_timer",  5),
       field(&C::service,        "service",        3),
-      reserved("spare", 8 - proto::kCapabilities.size(), ""));
+      reserved("spare", 5, ""),
+      field(&C::initiator,      "initiator",      1),
+      field(&C::keys_of_queue,  "keys_of_queue",  1),
+      field(&C::keeps_queue,    "keeps_queue",    1),
+      reserved("capabilities_spare", 8 - proto::kCapabilities.size(), ""));
   static constexpr auto back = make_rows(
       field(&C::qp_state,       "qp_state",       3),
       field(&C::shared,         "shared",         1),

@@ -4,10 +4,11 @@
 //
 // Streams. packets_in is packets_out of rtl/rx_parser/rx_parser.sv without its data, at Width bits a beat: the headers hold in
 // all beats, the verdict with the last one. Good frames with a request and those of a reserved OpCode are judged; all others,
-// responses among them, are dropped. bth.dest_qp names the queue pair, which exists and has service RC, UC or UD. packets_out
+// responses among them, are dropped. bth.dest_qp names the queue pair, which exists and has service RC, UC, UD or XRC. packets_out
 // has one beat for each request judged: verdict, syndrome of the answer, the fields that the following blocks need of the
 // request, and the new context, which is its write-back: qpn and state; for a shared receive queue srqn, rq_consumed and
-// rq_limit.
+// rq_limit. A context has the receive queue of its request: the queue pair's own, its SRQ, or in XRC the SRQ that the message
+// names; srqn is 0 if there is none. context_queue_o is the number in XRCETH, valid with the look-up.
 //
 // Look-ups. A context is requested one cycle after the last beat; the region of the R_Key, if the request carries one that is
 // not 0, one cycle after its context's answer. Answers come in the order of the look-ups, at most one a cycle, in any cycle
@@ -36,6 +37,7 @@ module responder_check #(
   /* verilator lint_on UNUSEDSIGNAL */
   output logic              context_ask_valid_o,
   output logic [23:0]       context_ask_o,
+  output logic [23:0]       context_queue_o,
   input  logic              context_valid_i,
   input  hca_pkg::context_t context_i,
   output logic              region_ask_valid_o,
@@ -76,9 +78,11 @@ module responder_check #(
     logic [3:0] placement;    // of a FLUSH
     logic [1:0] selectivity;
     logic [15:0] payload_bytes;
+    logic names_srq;          // it has an XRCETH
+    logic [23:0] xrc_srqn;
     logic [23:0] qpn;
   } request_t;
-  localparam int unsigned Request = 552;
+  localparam int unsigned Request = 577;
 
   // A request in the rule stages.
   typedef struct packed {
@@ -98,6 +102,11 @@ module responder_check #(
     logic [31:0] packets;  // packets of its response
     logic [15:0] right;    // access right that it needs
   } work_t;
+
+  // The rules of RC and XRC are those of a reliable service.
+  function automatic logic is_reliable(input logic [2:0] service);
+    is_reliable = service == hca_pkg::ServiceRC || service == hca_pkg::ServiceXRC;
+  endfunction
 
   // ---- 0: grants ----
   logic open_q, room;
@@ -146,7 +155,12 @@ module responder_check #(
     request_in.placement = packets_in_i.ext.feth.plt;
     request_in.selectivity = packets_in_i.ext.feth.sel;
     request_in.payload_bytes = packets_in_i.payload_bytes;
+    request_in.names_srq = request_in.known && in_has[hca_pkg::ExtXrceth];
+    request_in.xrc_srqn = request_in.names_srq ? packets_in_i.ext.xrceth.xrcsrq : 24'd0;
   end
+  logic [23:0] context_queue_q;
+  assign context_queue_o = context_queue_q;
+  always_ff @(posedge clk_i) context_queue_q <= request_in.xrc_srqn;
 
   // Waiting R_Keys: their slots, the next look-up and the next answer.
   logic [SlotBits-1:0] asked_q, keys_q;
@@ -269,6 +283,7 @@ module responder_check #(
       from_peer = of_one_port(source) && names_gid(source, qp_1_q.peer_gid)
                   && of_one_port(destination) && names_gid(destination, qp_1_q.own_gid);
     work_1.broken[hca_pkg::RuleC9_38] = work_1_q.request.opcode[7:5] != qp_1_q.service;
+    work_1.broken[hca_pkg::RuleG24_1] = qp_1_q.initiator;
     work_1.broken[hca_pkg::RuleC9_37] = qp_1_q.qp_state < hca_pkg::QpStateRTR || qp_1_q.qp_state > hca_pkg::QpStateSQE;
     from_group = work_1_q.request.native && work_1_q.request.source_lid[15:14] == 2'b11
                  && work_1_q.request.source_lid != 16'hffff;
@@ -298,6 +313,8 @@ module responder_check #(
                                             : work_2_q.request.qpn != hca_pkg::Qp0 && work_2.broken[hca_pkg::RuleC9_43];
     work_2.broken[hca_pkg::RuleT10_12_UD] = work_2_q.request.known && work_2_q.request.qpn != hca_pkg::Qp0
                                             && work_2_q.request.qkey != expected_qkey;
+    work_2.broken[hca_pkg::RuleT10_21_XRC] = work_2_q.request.names_srq && qp_2_q.queue_domain == 32'd0;
+    work_2.broken[hca_pkg::RuleT10_22_XRC] = work_2_q.request.names_srq && qp_2_q.queue_domain != qp_2_q.domain;
   end
 
   // ---- 6: rule stage 3, Support ----
@@ -342,6 +359,7 @@ module responder_check #(
                                 || work_3_q.request.selectivity[1]))
                   || (work_3.right & ~qp_3_q.access) != 16'd0;
     work_3.broken[hca_pkg::RuleT10_2_RC] = unsupported;
+    work_3.broken[hca_pkg::RuleT10_2_XRC] = unsupported;
     work_3.broken[hca_pkg::RuleT10_2_UC] = unsupported;
     work_3.broken[hca_pkg::RuleT10_2_UD] = unsupported;
 
@@ -374,27 +392,33 @@ module responder_check #(
                    || (work_4_q.kind == hca_pkg::InMessageWrite && work_4_q.begins
                        && wrong_left(work_4_q.full, work_4_q.request.dma_len, payload));
     work_4.broken[hca_pkg::RuleT10_16_RC] = bad_length;
+    work_4.broken[hca_pkg::RuleT10_16_XRC] = bad_length;
     work_4.broken[hca_pkg::RuleT10_16_UC] = bad_length;
     work_4.broken[hca_pkg::RuleT10_16_UD] = bad_length;
     work_4.broken[hca_pkg::RuleT10_3_RC] = work_4_q.exact && work_4_q.request.va[2:0] != 3'd0;
+    work_4.broken[hca_pkg::RuleT10_3_XRC] = work_4.broken[hca_pkg::RuleT10_3_RC];
   end
 
   // ---- 8: rule stage 5, Access ----
   work_t work_5;
   logic [63:0] wanted, offset;
+  logic [31:0] keys_pd;
   logic allowed;
 
   always_comb begin
     work_5 = work_5_q;
     wanted = {32'd0, work_5_q.atomic ? hca_pkg::AtomicBytes : work_5_q.request.dma_len};
     offset = work_5_q.request.va - region_5_q.start;
+    keys_pd = qp_5_q.service == hca_pkg::ServiceXRC && qp_5_q.keys_of_queue && qp_5_q.srqn != 24'd0 ? qp_5_q.queue_pd
+                                                                                                    : qp_5_q.pd;
     allowed = region_5_q.exists && region_5_q.key == work_5_q.request.rkey
-              && region_5_q.state == hca_pkg::KeyStateValid && region_5_q.pd == qp_5_q.pd
+              && region_5_q.state == hca_pkg::KeyStateValid && region_5_q.pd == keys_pd
               && (region_5_q.qpn == hca_pkg::AnyQp || region_5_q.qpn == {8'd0, work_5_q.request.qpn})
               && (work_5_q.right & ~region_5_q.access) == 16'd0
               && (work_5_q.whole || (work_5_q.request.va >= region_5_q.start && wanted <= region_5_q.bytes
                                      && offset <= region_5_q.bytes - wanted));
     work_5.broken[hca_pkg::RuleT10_5_RC] = (work_5_q.atomic || work_5_q.has_reth) && (work_5_q.whole || wanted != 64'd0) && !allowed;
+    work_5.broken[hca_pkg::RuleT10_5_XRC] = work_5.broken[hca_pkg::RuleT10_5_RC];
     work_5.broken[hca_pkg::RuleT10_5_UC] = work_5.broken[hca_pkg::RuleT10_5_RC];
   end
 
@@ -431,11 +455,17 @@ module responder_check #(
     broken[hca_pkg::RuleG3_1] = duplicate;
     broken[hca_pkg::RuleG2_3] = ahead && state.nak_sent;
     broken[hca_pkg::RuleT10_8_RC] = ahead;
+    broken[hca_pkg::RuleT10_8_XRC] = ahead;
     broken[hca_pkg::RuleT10_8_UC] = !expected && !(known && work_6_q.begins);
+    broken[hca_pkg::RuleG24_5] = work_6_q.request.names_srq && in_message && !work_6_q.begins && !qp_6_q.keeps_queue
+                                 && work_6_q.request.xrc_srqn != state.xrc_srqn;
     broken[hca_pkg::RuleT10_9_RC] = known && out_of_sequence;
+    broken[hca_pkg::RuleT10_9_XRC] = broken[hca_pkg::RuleT10_9_RC];
     broken[hca_pkg::RuleT10_10_UC] = known && !work_6_q.begins && work_6_q.kind != state.message;
     broken[hca_pkg::RuleT10_4_RC] = work_6_q.saved && unfinished >= {24'd0, qp_6_q.max_reads};
+    broken[hca_pkg::RuleT10_4_XRC] = broken[hca_pkg::RuleT10_4_RC];
     broken[hca_pkg::RuleT10_20_RC] = queue_failed;
+    broken[hca_pkg::RuleT10_20_XRC] = queue_failed;
     broken[hca_pkg::RuleT10_20_UC] = queue_failed;
     broken[hca_pkg::RuleT10_20_UD] = queue_failed;
     broken[hca_pkg::RuleG15_5] = qp_6_q.shared && no_wqe;
@@ -443,6 +473,7 @@ module responder_check #(
     broken[hca_pkg::RuleG8_1] = no_wqe;
     if (wrong_end) begin
       broken[hca_pkg::RuleT10_16_RC] = 1'b1;
+      broken[hca_pkg::RuleT10_16_XRC] = 1'b1;
       broken[hca_pkg::RuleT10_16_UC] = 1'b1;
     end
     verdict = hca_pkg::request_verdict(broken & hca_pkg::request_rules(qp_6_q.service));
@@ -479,7 +510,7 @@ module responder_check #(
       next.write_va = next.write_va + {32'd0, bytes};
     end
 
-    if (qp_6_q.service == hca_pkg::ServiceRC) begin
+    if (is_reliable(qp_6_q.service)) begin
       out_d.ack_psn = work_6_q.request.psn;
       out_d.congested = work_6_q.request.fecn && qp_6_q.congestion_control && action != hca_pkg::ActionDrop;
       if (known && work_6_q.saved && (executes || action == hca_pkg::ActionRepeat)) begin
@@ -531,8 +562,10 @@ module responder_check #(
     // An SRQ gives its WQE with the first packet; it also gives one to a request that failed where it would have taken one.
     took = executes && work_6_q.takes_wqe;
     fails_own = action == hca_pkg::ActionNakAndFail && known && work_6_q.takes_wqe && cause != hca_pkg::CauseBadSequence
-                && cause != hca_pkg::CauseUnsupported && cause != hca_pkg::CauseSharedQueueFailed;
-    if (qp_6_q.shared) begin
+                && cause != hca_pkg::CauseUnsupported && cause != hca_pkg::CauseSharedQueueFailed
+                && cause != hca_pkg::CauseNoXrcSrq && cause != hca_pkg::CauseWrongXrcDomain;
+    if (executes && work_6_q.request.names_srq && work_6_q.begins) next.xrc_srqn = work_6_q.request.xrc_srqn;
+    if (qp_6_q.shared && qp_6_q.srqn != 24'd0) begin
       out_d.takes_shared = took || fails_own;
       if (out_d.takes_shared) begin
         next.shared_wqe = state.rq_consumed;

@@ -36,8 +36,7 @@ rtl::CheckedConfig checked_config(const QpConfig& qp, const AddressVector& path)
   c.framing = u8(path.framing);
   c.pd = qp.pd;
   c.qkey = qp.qkey;
-  c.srqn = qp.srqn;
-  c.shared = qp.srqn != 0;
+  c.shared = uses_srq(qp);
   c.pkey = qp.pkey;
   c.path_mtu = u16(qp.path_mtu);
   c.access = qp.access;
@@ -48,7 +47,18 @@ rtl::CheckedConfig checked_config(const QpConfig& qp, const AddressVector& path)
   c.credits = qp.options.credits;
   c.drop_after_rnr = qp.options.gap_after_rnr == GapAfterRnr::Drop;
   c.congestion_control = qp.options.congestion_control;
+  c.domain = qp.xrcd;
+  c.initiator = !has_responder(qp);
+  c.keys_of_queue = qp.options.xrc_pd == XrcPd::Srq;
+  c.keeps_queue = qp.options.xrc_srq_change == XrcSrqChange::Ignore;
   return c;
+}
+
+void show_queue(rtl::CheckedConfig& c, u32 srqn, const SharedQueue* shared) {
+  if (!shared) return;
+  c.srqn = srqn;
+  c.queue_domain = shared->xrcd;
+  c.queue_pd = shared->pd;
 }
 
 rtl::CheckedState checked_state(const ReceiveState& s, u32 rq_consumed, u32 rq_limit) {
@@ -64,6 +74,7 @@ rtl::CheckedState checked_state(const ReceiveState& s, u32 rq_consumed, u32 rq_l
   out.rq_limit = rq_limit;
   out.epsn = s.epsn;
   out.msn = s.msn;
+  out.xrc_srqn = s.xrc_srqn;
   out.message = u8(s.message);
   out.nak_sent = s.nak_sent;
   out.failing = s.failing;
@@ -80,6 +91,7 @@ rtl::CheckedContext checked_context(const blocks::ResponderCheckItem& item) {
   rtl::CheckedContext c{
       checked_config(*item.qp, address_of(*item.qp)),
       checked_state(s, shared ? shared->taken : s.rq_consumed, shared ? shared->limit : 0)};
+  show_queue(c, item.srqn, shared);
   c.reads_finished = item.reads_finished;
   c.rq_posted = item.rq_posted;
   c.rq_failed = item.rq_failed;
@@ -98,6 +110,7 @@ void take_judged(const rtl::Judged& j, const blocks::ResponderCheckItem& item) {
   s.shared_taken = left.shared_taken;
   s.epsn = left.epsn;
   s.msn = left.msn;
+  s.xrc_srqn = left.xrc_srqn;
   s.message = InMessage(left.message);
   s.nak_sent = left.nak_sent;
   s.failing = left.failing;

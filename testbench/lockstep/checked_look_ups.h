@@ -8,6 +8,8 @@
 namespace hca::testbench {
 // `path`: the path of the queue pair's packets.
 rtl::CheckedConfig checked_config(const proto::QpConfig& qp, const proto::AddressVector& path);
+// Adds the SRQ that a request uses; nullptr: none that exists.
+void show_queue(rtl::CheckedConfig& config, u32 srqn, const proto::SharedQueue* shared);
 rtl::CheckedState checked_state(const proto::ReceiveState& state, u32 rq_consumed, u32 rq_limit);
 rtl::CheckedRegion checked_region(const proto::Region& region);
 

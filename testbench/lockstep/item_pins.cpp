@@ -150,6 +150,11 @@ bool ResponderCheckPins::answer(rtl::LookUpPins& look_ups) {
 }
 
 void ResponderCheckPins::look(const rtl::LookUpPins& look_ups) {
+  if (look_ups.context_asked() && look_ups.queue_asked() != item_.named_queue())
+    throw std::runtime_error(
+        fmt::format("rtl/responder_check/responder_check.sv in the path: the look-up names SRQ "
+                    "{:#x}, the packet {:#x}",
+                    look_ups.queue_asked(), item_.named_queue()));
   context_asked_.look("context", look_ups.context_asked());
   region_asked_.look("region", look_ups.region_asked());
 }

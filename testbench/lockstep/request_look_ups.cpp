@@ -5,7 +5,7 @@
 
 namespace hca::testbench {
 rtl::CheckedContext RequestLookUps::context_of(const ResponderCheckPacket& p) {
-  const u32 qpn = p.qp.qpn, srqn = p.qp.srqn;
+  const u32 qpn = p.qp.qpn, srqn = p.config.srqn;
   if (p.fresh) states_[qpn] = *p.fresh;
   if (p.fresh_srq) queues_[srqn] = {p.fresh_srq->consumed, p.fresh_srq->limit};
   rtl::CheckedContext context{p.config, states_[qpn]};
@@ -46,6 +46,9 @@ std::array<std::optional<u32>, 2>& RequestLookUps::take_asks(engine::Cycle at,
                                                              const rtl::LookUpPins& pins) {
   asks_ = {pins.context_asked(), pins.region_asked()};
   if (asks_[0] && !sent_.empty()) {
+    // A look-up that names another SRQ gets the context of none.
+    if (pins.queue_asked() != sent_.front()->item().named_queue())
+      sent_.front()->config.srqn = sent_.front()->config.queue_domain = 0;
     contexts_.push_back({sent_.front(), at + 1 + sent_.front()->context_late});
     sent_.pop_front();
   }

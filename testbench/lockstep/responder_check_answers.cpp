@@ -18,7 +18,8 @@ blocks::ResponderCheckItem ResponderCheckPacket::item() {
   item.port = port.get();
   item.region = has_region ? &region : nullptr;
   item.state = &of->twin;
-  item.shared = of->srq ? &of->srq->twin : nullptr;
+  item.srqn = srq ? srq->srqn : 0;
+  item.shared = srq ? &srq->twin : nullptr;
   item.rq_posted = rq_posted;
   item.reads_finished = reads_finished;
   item.rq_failed = rq_failed;
@@ -49,13 +50,14 @@ void ResponderCheckStimulus::take_given(Packet& p) {
     const auto service = Service(in.bth.opcode >> 5);
     c.allocated = true;
     c.qpn = in.bth.dest_qp;
-    c.service = service == Service::Uc || service == Service::Ud ? service : Service::Rc;
+    c.service = includes(kExecuted, service) ? service : Service::Rc;
     c.reliable = is_reliable(c.service);
     c.access = kEveryRight;
     c.state = QpState::Rts;
     c.max_dest_rd_atomic = 16;
     c.pkey = u16(in.bth.pkey | 0x8000);
     c.pd = 1;
+    c.xrcd = c.service == Service::Xrc;
     if (in.opcode && in.has(Ext::Deth)) c.qkey = in.deth.qkey;
     const Addressing a = addressing_of(p.frame.data(), in);
     AddressVector& av = qp->address;
@@ -70,6 +72,12 @@ void ResponderCheckStimulus::take_given(Packet& p) {
   }
   p.of = qp;
   p.qp = qp->config;
+  if (in.opcode && in.has(Ext::XrcEth)) {  // an SRQ of its domain
+    p.named_srq = in.xrc_eth.xrc_srq;
+    std::shared_ptr<CheckedSrq>& srq = given_srqs_[p.named_srq];
+    if (!srq) srq = new_srq(p.named_srq, 1);
+    p.srq = srq;
+  }
   const u32 payload = in.payload_bytes;
   const bool full = in.opcode && !ends_message(in.opcode->position);
   if (full && payload >= 256 && payload <= 4096 && std::has_single_bit(payload))
@@ -80,11 +88,11 @@ void ResponderCheckStimulus::take_given(Packet& p) {
     p.region.start = atomic ? in.atomic_eth.va : in.reth.va;
     p.region.bytes = atomic ? kAtomicBytes : in.reth.dma_len;
     p.region.key = remote_key(in);
-    p.region.pd = p.qp.pd;
+    p.region.pd = remote_accessor(p.qp, p.srq ? &p.srq->ahead : nullptr).pd;
     p.region.access = kEveryRight;
     p.region.state = KeyState::Valid;
   }
-  p.rq_posted = qp->ahead.rq_consumed + 5;
+  p.rq_posted = (p.srq ? p.srq->ahead.taken : qp->ahead.rq_consumed) + 5;
   p.reads_finished = qp->ahead.reads_accepted;
 }
 
@@ -111,8 +119,9 @@ void ResponderCheckStimulus::answer(Packet& p) {
   if (!p.judged) return;
 
   const QpConfig& qp = p.qp;
-  CheckedSrq* const srq = p.of->srq.get();
+  CheckedSrq* const srq = p.srq.get();
   p.config = checked_config(qp, p.of->address);
+  if (srq) show_queue(p.config, srq->srqn, &srq->ahead);
   p.config.reads_finished = p.reads_finished;
   p.config.rq_posted = p.rq_posted;
   p.config.rq_failed = p.rq_failed;
@@ -125,7 +134,7 @@ void ResponderCheckStimulus::answer(Packet& p) {
 void ResponderCheckStimulus::judge_ahead(Packet& p) {
   CheckedQp& qp = *p.of;
   p.before = qp.ahead;
-  CheckedSrq* const srq = qp.srq.get();
+  CheckedSrq* const srq = p.srq.get();
   blocks::CheckedRequest checked;
   blocks::ResponderCheckItem item = p.item();
   item.state = &qp.ahead;

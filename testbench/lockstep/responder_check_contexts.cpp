@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The queue pairs, SRQs and P_Keys of the requests that the checker gets.
+#include <algorithm>
+
 #include "testbench/lockstep/responder_check_stimulus.h"
 
 namespace hca::testbench {
@@ -9,6 +11,7 @@ ResponderCheckStimulus::ResponderCheckStimulus(u64 seed, GivenFrames given, Rota
     : random_(seed), given_(std::move(given)), turns_(turns) {
   qps_.resize(kQps);
   srqs_.resize(kSrqs);
+  xrc_srqs_.resize(kXrcSrqs);
 }
 
 // Both kinds of members, invalid keys, and partitions that differ in one bit.
@@ -50,7 +53,7 @@ u32 ResponderCheckStimulus::new_number() {
 
 // Mostly one bit away from the number of another SRQ, each bit in its turn.
 u32 ResponderCheckStimulus::new_srqn() {
-  const auto& like = srqs_[random_.below(kSrqs)];
+  const auto& like = (random_.chance(1, 2) ? srqs_ : xrc_srqs_)[random_.below(kSrqs)];
   if (!like || random_.chance(1, 8)) return new_number();
   for (;;) {
     const u32 number = like->srqn ^ 1u << turns_.next("SRQN", 24, random_);
@@ -58,9 +61,77 @@ u32 ResponderCheckStimulus::new_srqn() {
   }
 }
 
+std::shared_ptr<CheckedSrq> ResponderCheckStimulus::new_srq(u32 srqn, u32 domain) {
+  auto srq = std::make_shared<CheckedSrq>();
+  srq->srqn = srqn;
+  srq->ahead.allocated = true;
+  srq->ahead.xrcd = domain;
+  srq->ahead.taken = near(2, 6);
+  srq->ahead.pd = u32(random_());
+  const u32 limit = random_.chance(3, 4)   ? u32(random_.below(4))
+                    : random_.chance(1, 2) ? 1u << random_.below(32)
+                                           : u32(random_());
+  srq->ahead.limit = random_.chance(1, 2) ? limit : 0;
+  srq->twin = srq->ahead;
+  return srq;
+}
+
+// Half of the queue pairs have an SRQ.
+void ResponderCheckStimulus::choose_own_queue(CheckedQp& qp) {
+  if (random_.chance(1, 2)) return;
+  auto& srq = srqs_[random_.below(kSrqs)];
+  if (!srq || random_.chance(1, 4)) srq = new_srq(new_srqn(), 0);
+  qp.srq = srq;
+  qp.config.srqn = srq->srqn;
+  qp.ahead.rq_consumed = 0;
+}
+
+// Mostly a domain that an SRQ has.
+void ResponderCheckStimulus::choose_xrc_side(QpConfig& c) {
+  c.side = random_.chance(1, 24) ? QpSide::Initiator : QpSide::Target;
+  const auto& srq = xrc_srqs_[random_.below(kXrcSrqs)];
+  c.xrcd = srq && srq->ahead.xrcd && random_.chance(3, 4) ? srq->ahead.xrcd
+                                                          : 1 + u32(random_.below(~u32{0}));
+  c.options.xrc_pd = random_.chance(1, 2) ? XrcPd::Srq : XrcPd::TgtDomain;
+  c.options.xrc_srq_change = random_.chance(1, 2) ? XrcSrqChange::Refuse : XrcSrqChange::Ignore;
+}
+
+std::shared_ptr<CheckedSrq> ResponderCheckStimulus::find_srq(u32 srqn) {
+  for (const auto* list : {&srqs_, &xrc_srqs_})
+    for (const auto& srq : *list)
+      if (srq && srq->srqn == srqn) return srq;
+  return nullptr;
+}
+
+// An SRQ of XRC of this domain.
+std::shared_ptr<CheckedSrq> ResponderCheckStimulus::srq_of_domain(u32 domain) {
+  const auto first = xrc_srqs_.begin() + std::ptrdiff_t(random_.below(kXrcSrqs));
+  std::rotate(xrc_srqs_.begin(), first, xrc_srqs_.end());
+  for (const auto& srq : xrc_srqs_)
+    if (srq && srq->ahead.xrcd == domain && !random_.chance(1, 16)) return srq;
+  return xrc_srqs_.front() = new_srq(new_srqn(), domain);
+}
+
+// The number in XRCETH and the SRQ that the request uses: within a message that of its first
+// packet, at its begin one of the queue pair's domain; else of another domain or of none.
+void ResponderCheckStimulus::choose_xrc_queue(Packet& p, const OpcodeRow& row) {
+  p.srq = p.of->srq;
+  if (p.qp.service != Service::Xrc) return;
+  const ReceiveState& s = p.of->ahead;
+  const bool inside = s.message != InMessage::None && !begins_message(row.position);
+  u32 domain = p.qp.xrcd;
+  if (odd(1, 12)) domain ^= 1u << turns_.next("XRC domain", 32, random_);
+  p.named_srq = inside ? s.xrc_srqn : srq_of_domain(domain)->srqn;
+  if (odd(1, 12)) p.named_srq ^= 1u << turns_.next("XRCETH", 24, random_);
+  const auto& other = srqs_[random_.below(kSrqs)];
+  if (other && odd(1, 24)) p.named_srq = other->srqn;
+  if (row.has(Ext::XrcEth)) p.srq = find_srq(inside ? s.xrc_srqn : p.named_srq);
+}
+
 std::shared_ptr<CheckedQp> ResponderCheckStimulus::new_qp() {
-  constexpr std::array kServicesOf{Service::Rc, Service::Rc, Service::Rc, Service::Rc, Service::Rc,
-                                   Service::Uc, Service::Uc, Service::Ud, Service::Ud, Service::Ud};
+  constexpr std::array kServicesOf{
+      Service::Rc, Service::Rc, Service::Rc, Service::Rc,  Service::Rc,  Service::Uc, Service::Uc,
+      Service::Ud, Service::Ud, Service::Ud, Service::Xrc, Service::Xrc, Service::Xrc};
   constexpr std::array<u16, 8> kMtus{256, 256, 256, 256, 512, 1024, 2048, 4096};
   auto qp = std::make_shared<CheckedQp>();
   QpConfig& c = qp->config;
@@ -109,28 +180,14 @@ std::shared_ptr<CheckedQp> ResponderCheckStimulus::new_qp() {
   constexpr std::array<u32, 3> kPsns{2, 0x800002, 0x1000002};
   s.epsn = near(one_of(random_, kPsns), 4) & kPsnMask;
   s.msn = near(0x1000001, 4) & kPsnMask;
-  s.rq_consumed = near(2, 6);
+  s.rq_consumed = c.service == Service::Xrc ? 0 : near(2, 6);
   s.reads_accepted = near(2, 4);
   s.shared_wqe = u32(random_());
   s.shared_taken = near(2, 4);
-  if (random_.chance(1, 2)) {
-    const u32 i = u32(random_.below(kSrqs));
-    if (!srqs_[i] || random_.chance(1, 4)) {
-      const u32 srqn = new_srqn();
-      srqs_[i] = std::make_shared<CheckedSrq>();
-      srqs_[i]->srqn = srqn;
-      srqs_[i]->ahead.allocated = true;
-      srqs_[i]->ahead.taken = near(2, 6);
-      srqs_[i]->twin = srqs_[i]->ahead;
-      const u32 limit = random_.chance(3, 4)   ? u32(random_.below(4))
-                        : random_.chance(1, 2) ? 1u << random_.below(32)
-                                               : u32(random_());
-      srqs_[i]->ahead.limit = srqs_[i]->twin.limit = random_.chance(1, 2) ? limit : 0;
-    }
-    qp->srq = srqs_[i];
-    c.srqn = srqs_[i]->srqn;
-    s.rq_consumed = 0;
-  }
+  if (c.service == Service::Xrc)
+    choose_xrc_side(c);
+  else
+    choose_own_queue(*qp);
   qp->twin = s;
   return qp;
 }

@@ -32,15 +32,16 @@ bool has_key(const OpcodeRow& row) { return row.has(Ext::Reth) || row.has(Ext::A
 // breaking an earlier one.
 bool can_break(const OpcodeRow& row, const RequestRule& rule) {
   using enum RequestCause;
-  if (rule.cause == WrongService) return true;
+  if (rule.broken == request::wrong_service) return true;
   if (!includes(rule.services, row.service)) return false;
-  const bool rc = row.service == Service::Rc, begins = begins_message(row.position);
+  const bool reliable = is_reliable(row.service), begins = begins_message(row.position);
+  if (rule.stage == RuleStage::Sequence && rule.cause == NoXrcSrq) return !begins;
   switch (rule.cause) {
     case Duplicate:
       return row.traits().is_saved() == (rule.action == RequestAction::Repeat);
     case PsnAhead:
     case BadSequence:
-      return rc || !begins;
+      return reliable || !begins;
     case Unsupported:
       return !is_executed(row) || row.traits().needed_access;
     case TooManyReads:
@@ -50,6 +51,9 @@ bool can_break(const OpcodeRow& row, const RequestRule& rule) {
       return request::takes_receive_wqe(row);
     case BadLength:
       return is_executed(row);
+    case NoXrcSrq:
+    case WrongXrcDomain:
+      return row.has(Ext::XrcEth);
     case Misaligned:
       return row.traits().is_aligned();
     case BadRkey:
@@ -61,11 +65,10 @@ bool can_break(const OpcodeRow& row, const RequestRule& rule) {
 bool reserved_can_break(const RequestRule& rule) {
   using enum RequestCause;
   if (rule.cause == Duplicate) return rule.action == RequestAction::Acknowledge;
+  if (rule.cause == NoXrcSrq || rule.cause == WrongXrcDomain) return false;
   return rule.stage <= RuleStage::Support && rule.cause != BadSequence && rule.cause != BadQkey;
 }
-bool is_judged(const OpcodeRow& row) {
-  return row.service == Service::Rc || row.service == Service::Uc || row.service == Service::Ud;
-}
+bool is_judged(const OpcodeRow& row) { return includes(kExecuted, row.service); }
 bool can_be(std::size_t opcode, std::size_t verdict) {
   const RequestRule* rule = rule_of(verdict);
   if (opcode == kOpcodeRows.size()) return rule && reserved_can_break(*rule);
@@ -91,6 +94,7 @@ u32 distance_of(const ResponderCheckPacket& p) {
   const u32 exact = index_in(kExact, [&](std::int32_t e) { return e == d; });
   return exact < kExact.size() ? exact : d > 0 ? 5 : 6;
 }
+constexpr std::array kSequenced{Service::Rc, Service::Uc, Service::Xrc};
 constexpr std::array<std::string_view, 3> kExpected{"0 or 1", "2^24 - 1 or - 2", "another"};
 u32 expected_of(const ResponderCheckPacket& p) {
   return p.before.epsn < 2 ? 0 : p.before.epsn >= kPsnModulus - 2 ? 1 : 2;
@@ -121,7 +125,7 @@ u32 kind_of(std::size_t opcode) {
 bool is_kind(u32 kind) {
   return kind >= kReservedKind || (kOpcodeRows[kind].is_request && is_judged(kOpcodeRows[kind]));
 }
-constexpr unsigned kSyndromes = 0x64;  // up to the last NAK code that a rule has
+constexpr unsigned kSyndromes = 0x65;  // up to the last NAK code that a rule has
 }  // namespace
 
 ResponderCheckCoverage::ResponderCheckCoverage(u32) {
@@ -154,10 +158,10 @@ ResponderCheckCoverage::ResponderCheckCoverage(u32) {
   });
   add_cross(std::array{&opcode, &start}, [](auto values) { return is_kind(values[0]); });
   psns_ = add_group("service x PSN x ePSN");
-  for (const std::string_view service : {"RC", "UC"})
+  for (const Service service : kSequenced)
     for (const std::string_view distance : kDistances)
       for (const std::string_view expected : kExpected)
-        add(fmt::format("{}: {}, ePSN is {}", service, distance, expected));
+        add(fmt::format("{}: {}, ePSN is {}", name_of(service), distance, expected));
   hazards_ = add_group("action on the request before of the queue pair x requests between");
   for (const std::string_view action : kRequestActionNames)
     for (const u32 back : kBack) add(fmt::format("{}, up to {} back", action, back));
@@ -175,9 +179,9 @@ void ResponderCheckCoverage::count(const ResponderCheckPacket& p) {
       index_in(kOpcodeRows, [&](const OpcodeRow& row) { return row.code == p.parsed.bth.opcode; });
   hit(opcode * kVerdicts + v);
   hit(late_ + v * kLate.size() + (remote_key(p.parsed) && p.region_late ? 2 : p.context_late != 0));
-  if (p.qp.service != Service::Ud)
-    hit(psns_ + (u32(p.qp.service) * kDistances.size() + distance_of(p)) * kExpected.size() +
-        expected_of(p));
+  const u32 service = index_in(kSequenced, [&](Service s) { return s == p.qp.service; });
+  if (service < kSequenced.size())
+    hit(psns_ + (service * kDistances.size() + distance_of(p)) * kExpected.size() + expected_of(p));
   if (p.distance && p.distance <= kBack.back())
     hit(hazards_ + u32(p.action_before) * kBack.size() + back_of(p.distance));
   if (p.shared_distance && p.shared_distance <= kBack.back())

@@ -44,7 +44,7 @@ rtl::BeatOf<rtl::Judged> ResponderCheckLockstep::expected(const Packet& p, u32, 
   Out& c = beat.control;
   c.first = c.last = true;
   c.qpn = p.qp.qpn;
-  c.srqn = p.qp.srqn;
+  c.srqn = p.srq ? p.srq->srqn : 0;
   c.shared = shared;
   c.action = u8(k.verdict.action);
   c.cause = u8(k.verdict.cause);

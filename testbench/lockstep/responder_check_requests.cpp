@@ -20,13 +20,13 @@ void ResponderCheckStimulus::make_request(Packet& p) {
   if (odd(1, 10)) p.qp.access = u8(random_());  // changed, and back again
   build(p);
   const ReceiveState& s = p.of->ahead;
-  const u32 consumed = p.of->srq ? p.of->srq->ahead.taken : s.rq_consumed;
+  const u32 consumed = p.srq ? p.srq->ahead.taken : s.rq_consumed;
   p.rq_posted = consumed + (plain_ ? 1 : choose_posted());
   if (turns(Turned::Posted)) {
     const u32 bit = next_bit(2 * 32), one = 1u << bit % 32;
     p.rq_posted = bit / 32 ? consumed ^ one : consumed + one;
   }
-  p.rq_failed = p.of->srq && odd(1, 16);
+  p.rq_failed = p.srq && odd(1, 16);
   const u32 depth = p.qp.max_dest_rd_atomic;
   if (plain_) return void(p.reads_finished = s.reads_accepted);
   p.reads_finished =

@@ -163,7 +163,7 @@ void ResponderCheckStimulus::choose_region(Packet& p, const OpcodeRow& row, cons
   Region& r = p.region;
   p.has_region = key != 0 && !odd(1, 24);
   r.key = key;
-  r.pd = p.qp.pd;
+  r.pd = remote_accessor(p.qp, p.srq ? &p.srq->ahead : nullptr).pd;
   r.access = kEveryRight;
   r.state = KeyState::Valid;
   r.qpn = random_.chance(1, 2) ? kAnyQp : p.qp.qpn;
@@ -346,6 +346,8 @@ void ResponderCheckStimulus::build(Packet& p) {
   const u32 payload = longest ? u32(random_.below(65400)) : choose_payload(*p.of, chosen);
   ExtHeaders ext{};
   choose_headers(p, row, payload, ext);
+  choose_xrc_queue(p, row);
+  ext.xrc_eth.xrc_srq = p.named_srq;
   if (opcode_row(row.code)) choose_region(p, row, ext);
   const Path path = make_path(av);
   Bth bth{};

@@ -25,9 +25,9 @@ struct CheckedQp {
   proto::QpConfig config{};
   proto::AddressVector address{};
   proto::ReceiveState twin{}, ahead{};
-  std::shared_ptr<CheckedSrq> srq{};
-  u64 packets = 0;  // requests that were made for it
-  u64 last = 0;     // number of the last one, from 1 on, and its result
+  std::shared_ptr<CheckedSrq> srq{};  // of XRC each request has its own
+  u64 packets = 0;                    // requests that were made for it
+  u64 last = 0;                       // number of the last one, from 1 on, and its result
   proto::RequestAction last_action{};
 };
 
@@ -44,6 +44,8 @@ struct ResponderCheckPacket : StreamPacket {
   bool judged = false;    // a request, or of a reserved opcode
   std::shared_ptr<const proto::PortAttributes> port{};
   std::shared_ptr<CheckedQp> of{};
+  std::shared_ptr<CheckedSrq> srq{};
+  u32 named_srq = 0;  // XRC
   proto::QpConfig qp{};
   proto::Region region{};
   bool has_region = false;
@@ -79,7 +81,7 @@ class ResponderCheckStimulus {
   ResponderCheckStimulus(u64 seed, GivenFrames given, Rotation& turns);
   ResponderCheckPacket next();
 
-  static constexpr u32 kQps = 6, kSrqs = 3;
+  static constexpr u32 kQps = 6, kSrqs = 3, kXrcSrqs = 4;
 
  private:
   using Packet = ResponderCheckPacket;
@@ -91,9 +93,15 @@ class ResponderCheckStimulus {
   u32 near(u32 value, u32 range);
   u32 new_number();
   u32 new_srqn();
+  std::shared_ptr<CheckedSrq> new_srq(u32 srqn, u32 domain);
+  void choose_own_queue(CheckedQp& qp);
+  void choose_xrc_side(proto::QpConfig& config);
   std::shared_ptr<CheckedQp> new_qp();
   void choose_qp(Packet& p);
   u32 choose_posted();
+  std::shared_ptr<CheckedSrq> find_srq(u32 srqn);
+  std::shared_ptr<CheckedSrq> srq_of_domain(u32 domain);
+  void choose_xrc_queue(Packet& p, const proto::OpcodeRow& row);
   // In responder_check_stimulus.cpp.
   const proto::OpcodeRow& choose_opcode(const CheckedQp& qp);
   u32 choose_psn(const proto::ReceiveState& state);
@@ -112,12 +120,13 @@ class ResponderCheckStimulus {
 
   engine::Random random_;
   GivenFrames given_;
-  std::map<u32, std::shared_ptr<CheckedQp>> given_qps_;  // by DestQP of the frames
+  std::map<u32, std::shared_ptr<CheckedQp>> given_qps_;    // by DestQP of the frames
+  std::map<u32, std::shared_ptr<CheckedSrq>> given_srqs_;  // by the number in their XRCETH
   Regime regime_;
   u64 made_ = 0;
   std::shared_ptr<const proto::PortAttributes> port_;
   std::vector<std::shared_ptr<CheckedQp>> qps_;
-  std::vector<std::shared_ptr<CheckedSrq>> srqs_;
+  std::vector<std::shared_ptr<CheckedSrq>> srqs_, xrc_srqs_;
   std::array<u64, 2> special_used_{};  // number of the last packet of QP 0 and QP 1, from 1 on
   NewNumbers numbers_;
   u32 last_ = 0;

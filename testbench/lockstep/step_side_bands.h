@@ -32,6 +32,7 @@ inline void put_step(u32 cqn, const blocks::CqRequest& r, rtl::CqStepBeat& c) {
   c.byte_len = e.byte_len;
   c.immediate = e.immediate;
   c.src_qp = e.src_qp;
+  c.srqn = e.srqn;
   c.slid = e.slid;
   c.pkey_index = e.pkey_index;
   c.sl = e.sl;
