@@ -29,15 +29,15 @@ using Hits = std::vector<u64>;
 TEST_CASE("a judged request is counted where it belongs and nowhere else",
           "[responder_check][coverage]") {
   ResponderCheckCoverage coverage;
-  // 5 framings, 17 causes and good, two of them in native framings alone, 3 starts; opcodes of
-  // requests to queue pairs of RC, UC and UD, reserved ones, others; 2 services, 7 PSNs, 3 ePSNs; 9
-  // actions, 6 distances; 32 ACKs, 32 RNR NAKs, 4 NAKs; 4 payloads.
+  // 5 framings, 19 causes and good, two of them in native framings alone, 3 starts; opcodes of
+  // requests to queue pairs of RC, UC, UD and XRC, reserved ones, others; 3 services, 7 PSNs, 3
+  // ePSNs; 9 actions, 6 distances; 32 ACKs, 32 RNR NAKs, 5 NAKs; 4 payloads.
   REQUIRE(coverage.groups().size() == 10);
-  CHECK(coverage.groups()[2].bins == (16 * 5 + 2 * 2) * 3 + 9);
-  CHECK(coverage.groups()[4].bins == 37 * 3);
-  CHECK(coverage.groups()[5].bins == 2 * 7 * 3);
+  CHECK(coverage.groups()[2].bins == (18 * 5 + 2 * 2) * 3 + 9);
+  CHECK(coverage.groups()[4].bins == (37 + 20) * 3);
+  CHECK(coverage.groups()[5].bins == 3 * 7 * 3);
   CHECK(coverage.groups()[6].bins == 9 * 6);
-  CHECK(coverage.groups()[8].bins == 32 + 32 + 4);
+  CHECK(coverage.groups()[8].bins == 32 + 32 + 5);
   CHECK(coverage.groups()[9].bins == 4 * 3);
   ResponderCheckPacket p = request({}, RequestAction::Execute);
   coverage.count(p);
