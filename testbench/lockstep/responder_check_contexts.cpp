@@ -55,10 +55,11 @@ u32 ResponderCheckStimulus::new_number() {
 u32 ResponderCheckStimulus::new_srqn() {
   const auto& like = (random_.chance(1, 2) ? srqs_ : xrc_srqs_)[random_.below(kSrqs)];
   if (!like || random_.chance(1, 8)) return new_number();
-  for (;;) {
+  for (u32 bit = 0; bit < 24; ++bit) {
     const u32 number = like->srqn ^ 1u << turns_.next("SRQN", 24, random_);
     if (number && numbers_.take(number)) return number;
   }
+  return new_number();
 }
 
 std::shared_ptr<CheckedSrq> ResponderCheckStimulus::new_srq(u32 srqn, u32 domain) {
@@ -103,12 +104,12 @@ std::shared_ptr<CheckedSrq> ResponderCheckStimulus::find_srq(u32 srqn) {
   return nullptr;
 }
 
-// An SRQ of XRC of this domain.
-std::shared_ptr<CheckedSrq> ResponderCheckStimulus::srq_of_domain(u32 domain) {
+// An SRQ of XRC of this domain: one that is there, or a new one.
+std::shared_ptr<CheckedSrq> ResponderCheckStimulus::srq_of_domain(u32 domain, bool is_new) {
   const auto first = xrc_srqs_.begin() + std::ptrdiff_t(random_.below(kXrcSrqs));
   std::rotate(xrc_srqs_.begin(), first, xrc_srqs_.end());
   for (const auto& srq : xrc_srqs_)
-    if (srq && srq->ahead.xrcd == domain && !random_.chance(1, 16)) return srq;
+    if (srq && srq->ahead.xrcd == domain && !is_new) return srq;
   return xrc_srqs_.front() = new_srq(new_srqn(), domain);
 }
 
@@ -120,18 +121,20 @@ void ResponderCheckStimulus::choose_xrc_queue(Packet& p, const OpcodeRow& row) {
   const ReceiveState& s = p.of->ahead;
   const bool inside = s.message != InMessage::None && !begins_message(row.position);
   u32 domain = p.qp.xrcd;
-  if (odd(1, 12)) domain ^= 1u << turns_.next("XRC domain", 32, random_);
-  p.named_srq = inside ? s.xrc_srqn : srq_of_domain(domain)->srqn;
-  if (odd(1, 12)) p.named_srq ^= 1u << turns_.next("XRCETH", 24, random_);
+  if (odd(1, 16)) domain ^= 1u << turns_.next("XRC domain", 32, random_);
+  const bool is_new = s.message != InMessage::None ? odd(1, 2) : random_.chance(1, 4);
+  p.named_srq = inside ? s.xrc_srqn : srq_of_domain(domain, is_new)->srqn;
+  if (odd(1, inside ? 3 : 24)) p.named_srq ^= 1u << turns_.next("XRCETH", 24, random_);
+  if (inside && turns(Turned::Queue)) p.named_srq ^= 1u << next_bit(24);
   const auto& other = srqs_[random_.below(kSrqs)];
   if (other && odd(1, 24)) p.named_srq = other->srqn;
   if (row.has(Ext::XrcEth)) p.srq = find_srq(inside ? s.xrc_srqn : p.named_srq);
 }
 
 std::shared_ptr<CheckedQp> ResponderCheckStimulus::new_qp() {
-  constexpr std::array kServicesOf{
-      Service::Rc, Service::Rc, Service::Rc, Service::Rc,  Service::Rc,  Service::Uc, Service::Uc,
-      Service::Ud, Service::Ud, Service::Ud, Service::Xrc, Service::Xrc, Service::Xrc};
+  constexpr std::array kServicesOf{Service::Rc,  Service::Rc,  Service::Rc, Service::Uc,
+                                   Service::Uc,  Service::Ud,  Service::Ud, Service::Ud,
+                                   Service::Xrc, Service::Xrc, Service::Xrc};
   constexpr std::array<u16, 8> kMtus{256, 256, 256, 256, 512, 1024, 2048, 4096};
   auto qp = std::make_shared<CheckedQp>();
   QpConfig& c = qp->config;

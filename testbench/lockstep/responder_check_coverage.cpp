@@ -74,7 +74,7 @@ bool can_be(std::size_t opcode, std::size_t verdict) {
   if (opcode == kOpcodeRows.size()) return rule && reserved_can_break(*rule);
   const OpcodeRow& row = kOpcodeRows[opcode];
   if (!row.is_request) return false;
-  if (!is_judged(row)) return rule && rule->cause == RequestCause::WrongService;
+  if (!is_judged(row)) return rule && rule->broken == request::wrong_service;
   return rule ? can_break(row, *rule) : is_executed(row);
 }
 bool carries_key(std::size_t verdict) {

@@ -29,6 +29,8 @@ const OpcodeRow& ResponderCheckStimulus::choose_opcode(const CheckedQp& qp) {
   const u64 kind = plain_ ? 19 : random_.below(20);
   // An operation of RC that no responder executes.
   const bool unexecuted = kind == 3 && service == Service::Rc && random_.chance(1, 2);
+  const bool restarts =
+      qp.ahead.message != InMessage::None && odd(1, service == Service::Xrc ? 4 : 16);
   for (;;) {
     const OpcodeRow& row = kOpcodeRows[random_.below(kOpcodeRows.size())];
     if (kind == 0) return row;
@@ -38,6 +40,8 @@ const OpcodeRow& ResponderCheckStimulus::choose_opcode(const CheckedQp& qp) {
     if (unexecuted) return row;
     if (!is_executed(row)) continue;
     if (kind == 2) return row;
+    if (restarts && !begins_message(row.position)) continue;
+    if (restarts) return row;
     const InMessage in = qp.ahead.message;
     if (out_of_turn(row, in)) continue;
     // Long messages must end eventually, and WRITEs at their announced length.
@@ -218,6 +222,8 @@ void ResponderCheckStimulus::choose_region(Packet& p, const OpcodeRow& row, cons
 
 // Chooses among the numbers that the request has; addresses outnumber all others.
 ResponderCheckStimulus::Turned ResponderCheckStimulus::choose_turned(const OpcodeRow& row) {
+  if (row.has(Ext::XrcEth) && !begins_message(row.position) && random_.chance(1, 2))
+    return Turned::Queue;
   if ((row.has(Ext::Reth) || row.has(Ext::AtomicEth)) && random_.chance(2, 3))
     return Turned::Region;
   if (row.has(Ext::Deth) && random_.chance(1, 3)) return Turned::Qkey;

@@ -81,13 +81,13 @@ class ResponderCheckStimulus {
   ResponderCheckStimulus(u64 seed, GivenFrames given, Rotation& turns);
   ResponderCheckPacket next();
 
-  static constexpr u32 kQps = 6, kSrqs = 3, kXrcSrqs = 4;
+  static constexpr u32 kQps = 6, kSrqs = 3, kXrcSrqs = 6;
 
  private:
   using Packet = ResponderCheckPacket;
-  enum class Turned : u8 { Region, Path, Pkey, Qkey, Posted };
-  static constexpr std::array<std::string_view, 5> kTurned{"region", "path", "P_Key", "Q_Key",
-                                                           "posted"};
+  enum class Turned : u8 { Region, Path, Pkey, Qkey, Posted, Queue };
+  static constexpr std::array<std::string_view, 6> kTurned{"region", "path",   "P_Key",
+                                                           "Q_Key",  "posted", "queue"};
   // In responder_check_contexts.cpp.
   void draw_pkeys();
   u32 near(u32 value, u32 range);
@@ -100,7 +100,7 @@ class ResponderCheckStimulus {
   void choose_qp(Packet& p);
   u32 choose_posted();
   std::shared_ptr<CheckedSrq> find_srq(u32 srqn);
-  std::shared_ptr<CheckedSrq> srq_of_domain(u32 domain);
+  std::shared_ptr<CheckedSrq> srq_of_domain(u32 domain, bool is_new);
   void choose_xrc_queue(Packet& p, const proto::OpcodeRow& row);
   // In responder_check_stimulus.cpp.
   const proto::OpcodeRow& choose_opcode(const CheckedQp& qp);
