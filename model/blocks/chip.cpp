@@ -298,6 +298,7 @@ void Chip::connect_completion() {
           "responder faults");
   connect(completion, completion.outputs.faults_out, command, command.faults_in[2],
           "completion faults");
+  connect(event, event.outputs.faults_out, command, command.faults_in[3], "event faults");
   connect(command, command.outputs.cqs_out, completion, completion.changed_in, "CQs changed");
   connect(command, command.outputs.events_out, event, event.events_in[1], "asynchronous events");
   command.blocks_in.connect(dma.self, command.self, "command blocks");

@@ -164,6 +164,10 @@ struct hca::engine::Knobs<hca::proto::TransportOptions> {
            "the answer to a request with FECN 1 has BECN 1 (G26.1); otherwise FECN is ignored"),
       knob("multicast_loop_back", &C::multicast_loop_back,
            "a multicast datagram also reaches the members at the sending port (G25.3)"),
+      knob(
+          "driver_events", &C::driver_events,
+          "asynchronous entries have the state of their queue pair (AEQ-10), otherwise 0; ModifyQp "
+          "takes SqdNotify 2 (AEQ-22)"),
       knob("recovery", &C::recovery, proto::kRecoveryNames,
            "RC's loss recovery; selective_repeat conforms to no specification"),
       knob("reorder_window", &C::reorder_window, Unit::Count, 1, proto::kMostReordered,

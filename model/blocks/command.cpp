@@ -32,6 +32,8 @@ void Command::tick() {
 void Command::take_fault(FaultLink& link) {
   const Fault& f = link.front();
   if (f.invalidate) return take_invalidate(link.pop());
+  if (f.event == EventType::DeviceFatal) [[unlikely]]
+    return take_fatal(link);
   const QpConfig* qp = contexts_.find_qp(f.qpn);
   if (f.sends_alone) {  // whose requester has stopped
     if (qp && sends(qp->state)) {
@@ -50,7 +52,7 @@ void Command::take_fault(FaultLink& link) {
   const bool fails = f.fails && qp && qp->state != QpState::Error && qp->state != QpState::Reset;
   if (f.raise && fails == f.fails) {
     if (!outputs.events_out->can_push()) return;
-    outputs.events_out->push(EventNote{kAsyncEq, {f.event, f.qpn, f.of_sends, f.wqe_index}});
+    outputs.events_out->push(EventNote{kAsyncEq, {f.event, f.qpn, f.part, f.wqe_index}});
   }
   if (fails) {
     contexts_.qps[f.qpn].state = QpState::Error;
@@ -70,6 +72,19 @@ void Command::take_fault(FaultLink& link) {
     execute_.enter_error(f.qpn);
   }
   link.pop();
+}
+
+// T15: each queue pair enters Error.
+[[gnu::cold]] void Command::take_fatal(FaultLink& link) {
+  if (!outputs.events_out->can_push()) return;
+  link.drop();
+  if (contexts_.has_failed) return;
+  outputs.events_out->push(EventNote{kAsyncEq, {EventType::DeviceFatal}});
+  for (const u32 qpn : fail_device(contexts_)) {
+    ++counters.faults;
+    requester_.enter_error(qpn);
+    execute_.enter_error(qpn);
+  }
 }
 
 void Command::take_invalidate(const Fault& f) {
@@ -129,15 +144,19 @@ void Command::start(u64 address) {
 
 // The block, or the page list that it or a work request names.
 void Command::arrived(bool readable) {
-  if (!readable && !work_ && !page_count_) {
+  if (list_.count && !take_part()) return ask_part();
+  if (!readable && !work_ && !list_.count) {
     drop_unread();
   } else if (work_) {
-    execute_work(*work_, pages());
+    execute_work(*work_, pages_);
     work_.reset();
     busy_ = false;
-  } else if (page_count_ || !ask_pages(device::page_list_of(block_.data()))) {
+  } else if (list_.count || !ask_pages(device::page_list_of(block_.data()))) {
     execute();
+  } else {
+    return;  // the list is still to come
   }
+  list_ = {};
 }
 
 // An unreadable command block names no object to report or take to Error (ERR-23).
@@ -148,18 +167,25 @@ void Command::drop_unread() {
 
 // False: there is none.
 bool Command::ask_pages(const PageList& list) {
-  page_count_ = list.count;
+  list_ = list;
+  pages_.clear();
   if (!list.count) return false;
-  outputs.dma_out->start().set_read(list.address, page_bytes_.data(),
-                                    list.count * kPageAddressBytes, nullptr);
+  ask_part();
   return true;
 }
 
-std::span<const u64> Command::pages() {
-  const u32 count = std::exchange(page_count_, 0);
+u32 Command::part_pages() const { return std::min(kPagesAtOnce, list_.count - u32(pages_.size())); }
+void Command::ask_part() {
+  const u64 address = list_.address + pages_.size() * kPageAddressBytes;
+  outputs.dma_out->start().set_read(address, page_bytes_.data(), part_pages() * kPageAddressBytes,
+                                    nullptr);
+}
+// True: the list is complete.
+bool Command::take_part() {
+  const u32 count = part_pages();
   for (u32 i = 0; i < count; ++i)
-    pages_[i] = load_be<8>(page_bytes_.data() + i * kPageAddressBytes);
-  return {pages_.data(), count};
+    pages_.push_back(load_be<8>(page_bytes_.data() + i * kPageAddressBytes));
+  return pages_.size() == list_.count;
 }
 
 // One with a page list waits for its turn among the commands.
@@ -187,7 +213,7 @@ void Command::execute_work(const device::LocalWork& work, std::span<const u64> l
 }
 
 void Command::execute() {
-  const device::CommandEffect effect = execute_command(contexts_, block_.data(), pages());
+  const device::CommandEffect effect = execute_command(contexts_, block_.data(), pages_);
   const auto header = decode<CommandHeader>(block_.data());
   ++counters.commands;
   counters.refused += header.status != CommandStatus::Ok;

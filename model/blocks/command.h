@@ -48,8 +48,8 @@ class Command : public engine::Block {
         accesses_(accesses) {}
 
   CommandBellLink bells_in{4};
-  // From requester, responder and completion; from the ports.
-  std::array<FaultLink, 3> faults_in{FaultLink{4}, FaultLink{4}, FaultLink{4}};
+  // From requester, responder, completion and event; from the ports.
+  std::array<FaultLink, 4> faults_in{FaultLink{4}, FaultLink{4}, FaultLink{4}, FaultLink{4}};
   PortLinks<FaultLink> port_faults_in{4};
   // From dma: the number of bytes of a command block or page list that has arrived; 0: unreadable.
   engine::Link<u32, 2> blocks_in{2};
@@ -65,11 +65,14 @@ class Command : public engine::Block {
 
  private:
   void take_fault(FaultLink& link);
+  void take_fatal(FaultLink& link);
   void start(u64 address);
   void arrived(bool readable);
   void drop_unread();
   bool ask_pages(const proto::PageList& list);
-  std::span<const u64> pages();
+  u32 part_pages() const;
+  void ask_part();
+  bool take_part();
   void execute();
   void take_cable();
   void tell(u32 port, proto::PortEvents events);
@@ -101,9 +104,10 @@ class Command : public engine::Block {
   Accesses& accesses_;
   std::deque<Drain> drains_;
   std::array<u8, proto::kCommandBytes> block_{};
-  std::array<u8, proto::kMaxPages * proto::kPageAddressBytes> page_bytes_{};
-  std::array<u64, proto::kMaxPages> pages_{};
-  u32 page_count_ = 0;                     // of the page list that is being read or has arrived
+  static constexpr u32 kPagesAtOnce = 512;  // a longer list is read in parts
+  std::array<u8, kPagesAtOnce * proto::kPageAddressBytes> page_bytes_{};
+  proto::PageList list_;                   // that is being read or has arrived
+  std::vector<u64> pages_;                 // of it
   std::optional<device::LocalWork> work_;  // the work request whose page list is being read
   u64 address_ = 0;
   bool busy_ = false;

@@ -119,7 +119,7 @@ struct Fault {
   u32 qpn = 0;  // for an event alone: the number of its object
   bool raise = false;
   proto::EventType event{};
-  bool of_sends = false;  // the event is about the send WQE
+  proto::EventPart part{};  // that the event is about, if not that of its row
   u16 wqe_index = 0;
   std::optional<u32> invalidate{};      // invalidate this key; the queue pair stays as it is
   u32 life = 0;                         // life of the queue pair that requested it

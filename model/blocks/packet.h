@@ -30,6 +30,7 @@ struct alignas(64) Packet {
   bool tells_sent = false;  // the requester waits until it is on the wire
   bool is_control = false;  // a control frame of the link; constant within its pool
   bool turned = false;      // looped back by the sending port to a multicast group
+  bool unread = false;      // a READ response whose data could not be read
   bool has_icrc = false;    // computed with the payload, while that is in the processor's cache
   u8 lane = 0;              // of the receive buffer, if there are several
   u32 life = 0;             // of the queue pair when the packet was created

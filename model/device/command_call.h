@@ -24,7 +24,8 @@ T& at(std::vector<T>& table, u32 index) {
 using CommandFunction = proto::CommandStatus(Call&);
 CommandFunction query_device, set_port, query_port, query_drops, query_transport, alloc_pd,
     query_pd, dealloc_pd, register_mr, query_mr, deregister_mr;
-CommandFunction alloc_mr, reregister_mr, alloc_mw, dealloc_mw, query_mw, bind_mw;
+CommandFunction alloc_mr, reregister_mr, register_shared_mr, alloc_mw, dealloc_mw, query_mw,
+    bind_mw;
 CommandFunction create_cq, modify_cq, query_cq, destroy_cq, create_eq, query_eq, destroy_eq,
     set_vector, query_vector;
 CommandFunction alloc_xrcd, query_xrcd, dealloc_xrcd;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Device, ports and protection domains.
+#include <utility>
+
 #include "model/device/command_call.h"
 #include "model/proto/interface/context_memory.h"
 
@@ -57,6 +59,17 @@ PortEvents change_cable(Contexts& contexts, u32 port, bool is_broken) {
   const PortEvents events = port_events(attributes, changed);
   attributes = changed;
   return events;
+}
+
+std::vector<u32> fail_device(Contexts& contexts) {
+  std::vector<u32> failed;
+  if (std::exchange(contexts.has_failed, true)) return failed;
+  for (QpConfig& qp : contexts.qps) {
+    if (!qp.allocated || qp.state == QpState::Reset || qp.state == QpState::Error) continue;
+    qp.state = QpState::Error;
+    failed.push_back(qp.qpn);
+  }
+  return failed;
 }
 
 CommandStatus set_port(Call& c) {

@@ -69,6 +69,26 @@ CommandStatus register_mr(Call& c) {
   return CommandStatus::Ok;
 }
 
+// INV-13: a region of its own with the memory of another one. Both are shared from now on.
+CommandStatus register_shared_mr(Call& c) {
+  auto a = decode<MrAttributes>(c.body);
+  const Region* const other = find_region(c);
+  if (!other || other->state != KeyState::Valid) return CommandStatus::BadObject;
+  const CommandStatus status = check_new_key(c.contexts, a.key, a.pd);
+  if (status != CommandStatus::Ok) return status;
+  a.bytes = other->bytes;
+  a.physical = other->physical;
+  a.log_page = other->log_page;
+  MemoryRequest memory = memory_of(a, c);
+  if (other->pages) memory.pages = c.contexts.page_lists.at(key_index(other->key));
+  if (!memory_is_good(memory)) return CommandStatus::BadValue;
+  Region& region = make_entry(c.contexts, a.key, a.pd, KeyKind::Region, KeyState::Valid);
+  set_memory(c.contexts, region, memory);
+  region.access |= kShared;
+  find_region(c)->access |= kShared;
+  return CommandStatus::Ok;
+}
+
 // MR-8.
 CommandStatus reregister_mr(Call& c) {
   const auto a = decode<MrAttributes>(c.body);
@@ -96,10 +116,10 @@ CommandStatus alloc_mr(Call& c) {
 CommandStatus query_mr(Call& c) {
   const Region* r = find_region(c);
   if (!r) return CommandStatus::BadObject;
-  encode(
-      MrAttributes{r->start, r->bytes, r->physical, r->pd, r->key, Rights(r->access & ~kLocalRead),
-                   r->log_page, r->state == KeyState::Valid, r->links},
-      c.body);
+  encode(MrAttributes{r->start, r->bytes, r->physical, r->pd, r->key,
+                      Rights(r->access & ~(kLocalRead | kShared)), r->log_page,
+                      r->state == KeyState::Valid, r->links, bool(r->access & kShared)},
+         c.body);
   return CommandStatus::Ok;
 }
 

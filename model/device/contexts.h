@@ -100,6 +100,7 @@ struct Contexts {
   // In host memory, set by SetContextMemory; needed: not all of it is held on chip.
   u64 context_memory = 0;
   bool needs_context_memory = false;
+  bool has_failed = false;  // as a whole (ERR-18)
 
   explicit Contexts(const ObjectLimits& l = {})
       : limits(l),

@@ -16,6 +16,7 @@ u64 context_of(const Contexts& contexts, const proto::Event& event) {
     case EventObject::Srq:
       return contexts.srqs[event.object].context;
     case EventObject::Port:
+    case EventObject::Device:
       return 0;
     default:
       return contexts.qp_contexts[event.object];
@@ -32,7 +33,7 @@ std::optional<u64> put_event(const Contexts& contexts, const EventRings& eqs, u3
     return std::nullopt;
   }
   encode_event(event, context_of(contexts, event), eq->phase(),
-               std::exchange(eq->overflowed, false), eqe);
+               std::exchange(eq->overflowed, false), contexts.options.driver_events, eqe);
   const u64 address = eq->slot(kEqeBytes);
   ++eq->producer;
   return address;

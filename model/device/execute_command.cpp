@@ -11,50 +11,52 @@ namespace {
 struct CommandRow {
   CommandOpcode opcode;
   CommandFunction* run;
+  bool asks_or_removes = false;  // a device that has failed executes only these
 };
 constexpr std::array kCommands{
     // clang-format off
     CommandRow{CommandOpcode::SetPort,      set_port},
-    CommandRow{CommandOpcode::QueryPort,    query_port},
+    CommandRow{CommandOpcode::QueryPort,    query_port, true},
     CommandRow{CommandOpcode::CreateEq,     create_eq},
     CommandRow{CommandOpcode::CreateCq,     create_cq},
     CommandRow{CommandOpcode::RegisterMr,   register_mr},
-    CommandRow{CommandOpcode::DeregisterMr, deregister_mr},
+    CommandRow{CommandOpcode::DeregisterMr, deregister_mr, true},
     CommandRow{CommandOpcode::CreateQp,     create_qp},
     CommandRow{CommandOpcode::ModifyQp,     modify_qp},
-    CommandRow{CommandOpcode::QueryQp,      query_qp},
-    CommandRow{CommandOpcode::DestroyQp,    destroy_qp},
-    CommandRow{CommandOpcode::QueryDevice,  query_device},
+    CommandRow{CommandOpcode::QueryQp,      query_qp, true},
+    CommandRow{CommandOpcode::DestroyQp,    destroy_qp, true},
+    CommandRow{CommandOpcode::QueryDevice,  query_device, true},
     CommandRow{CommandOpcode::AllocPd,      alloc_pd},
-    CommandRow{CommandOpcode::QueryPd,      query_pd},
-    CommandRow{CommandOpcode::DeallocPd,    dealloc_pd},
-    CommandRow{CommandOpcode::QueryMr,      query_mr},
-    CommandRow{CommandOpcode::QueryCq,      query_cq},
-    CommandRow{CommandOpcode::DestroyCq,    destroy_cq},
-    CommandRow{CommandOpcode::QueryEq,      query_eq},
-    CommandRow{CommandOpcode::DestroyEq,    destroy_eq},
+    CommandRow{CommandOpcode::QueryPd,      query_pd, true},
+    CommandRow{CommandOpcode::DeallocPd,    dealloc_pd, true},
+    CommandRow{CommandOpcode::QueryMr,      query_mr, true},
+    CommandRow{CommandOpcode::QueryCq,      query_cq, true},
+    CommandRow{CommandOpcode::DestroyCq,    destroy_cq, true},
+    CommandRow{CommandOpcode::QueryEq,      query_eq, true},
+    CommandRow{CommandOpcode::DestroyEq,    destroy_eq, true},
     CommandRow{CommandOpcode::SetVector,    set_vector},
-    CommandRow{CommandOpcode::QueryVector,  query_vector},
-    CommandRow{CommandOpcode::QueryDrops,   query_drops},
+    CommandRow{CommandOpcode::QueryVector,  query_vector, true},
+    CommandRow{CommandOpcode::QueryDrops,   query_drops, true},
     CommandRow{CommandOpcode::AllocMw,      alloc_mw},
-    CommandRow{CommandOpcode::DeallocMw,    dealloc_mw},
-    CommandRow{CommandOpcode::QueryMw,      query_mw},
+    CommandRow{CommandOpcode::DeallocMw,    dealloc_mw, true},
+    CommandRow{CommandOpcode::QueryMw,      query_mw, true},
     CommandRow{CommandOpcode::BindMw,       bind_mw},
     CommandRow{CommandOpcode::AllocMr,      alloc_mr},
     CommandRow{CommandOpcode::ReregisterMr, reregister_mr},
-    CommandRow{CommandOpcode::QueryQpCreate, query_qp_create},
+    CommandRow{CommandOpcode::QueryQpCreate, query_qp_create, true},
     CommandRow{CommandOpcode::CreateSrq,    create_srq},
     CommandRow{CommandOpcode::ModifySrq,    modify_srq},
-    CommandRow{CommandOpcode::QuerySrq,     query_srq},
-    CommandRow{CommandOpcode::DestroySrq,   destroy_srq},
+    CommandRow{CommandOpcode::QuerySrq,     query_srq, true},
+    CommandRow{CommandOpcode::DestroySrq,   destroy_srq, true},
     CommandRow{CommandOpcode::AttachMulticast, attach_multicast},
-    CommandRow{CommandOpcode::DetachMulticast, detach_multicast},
-    CommandRow{CommandOpcode::QueryTransport, query_transport},
+    CommandRow{CommandOpcode::DetachMulticast, detach_multicast, true},
+    CommandRow{CommandOpcode::QueryTransport, query_transport, true},
     CommandRow{CommandOpcode::SetContextMemory, set_context_memory},
     CommandRow{CommandOpcode::ModifyCq,     modify_cq},
     CommandRow{CommandOpcode::AllocXrcd,    alloc_xrcd},
-    CommandRow{CommandOpcode::QueryXrcd,    query_xrcd},
-    CommandRow{CommandOpcode::DeallocXrcd,  dealloc_xrcd},
+    CommandRow{CommandOpcode::QueryXrcd,    query_xrcd, true},
+    CommandRow{CommandOpcode::DeallocXrcd,  dealloc_xrcd, true},
+    CommandRow{CommandOpcode::RegisterSharedMr, register_shared_mr},
     // clang-format on
 };
 static_assert(kCommands.size() == kCommandOpcodes.size());
@@ -73,7 +75,9 @@ CommandEffect execute_command(Contexts& contexts, u8* block, std::span<const u64
   Call call{contexts, header, block + kCommandHeaderBytes, effect, pages};
   header.status = CommandStatus::BadOpcode;
   for (const CommandRow& row : kCommands)
-    if (row.opcode == header.opcode) header.status = row.run(call);
+    if (row.opcode == header.opcode)
+      header.status =
+          contexts.has_failed && !row.asks_or_removes ? CommandStatus::BadState : row.run(call);
   ++contexts.version;
   header.done = true;
   encode(header, block);

@@ -32,6 +32,9 @@ struct CommandEffect {
 // T15: the cable of a port breaks, and the port is Down; or it is repaired, and the port has the
 // state that SetPort requested last. Returns the events to report. `port`: from 1 on.
 proto::PortEvents change_cable(Contexts& contexts, u32 port, bool is_broken);
+// ERR-18: the device fails as a whole. Returns the queue pairs that enter Error; empty if it had
+// failed before.
+std::vector<u32> fail_device(Contexts& contexts);
 CommandEffect execute_command(Contexts& contexts, u8* block, std::span<const u64> pages = {});
 // The page list that must be read from host memory before the execution.
 proto::PageList page_list_of(const u8* block);

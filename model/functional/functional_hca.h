@@ -28,7 +28,8 @@ using Nanoseconds = u64;
 struct Io {
   // False: the memory cannot be read; the bytes are then all ones.
   std::function<bool(u64 address, std::span<u8> bytes)> read;
-  std::function<void(u64 address, std::span<const u8> bytes)> write;
+  // False: the write is lost.
+  std::function<bool(u64 address, std::span<const u8> bytes)> write;
   std::function<void(u32 port, std::span<const u8> frame)> transmit;
   // Called for each request that a queue pair has judged; may be empty.
   std::function<void(const proto::RequestVerdict&)> judged = {};
@@ -131,12 +132,17 @@ class FunctionalHca {
   void raise(proto::EventType type, u32 object) { raise(proto::kAsyncEq, {type, object}); }
   void interrupt(std::optional<u16> vector);
   void raise_if_drained(u32 qpn);
+  void overflow(proto::CqResult result, u32 cqn, const proto::Cqe& cqe);
+  void fail_if_fatal();
+  void take_write(u32 offset, std::span<const u8> bytes);
+  void take_frame(std::span<const u8> frame, u32 port);
   void enter_error(u32 qpn);
   void flush_sends(u32 qpn);
   void flush_receives(u32 qpn);
   std::vector<proto::Sge> read_sges(u64 address, u32 count);
   std::vector<u64> read_pages(const proto::PageList& list);
-  void read_memory(u32 key, u64 va, std::span<u8> to);
+  // False: memory returned an error.
+  bool read_memory(u32 key, u64 va, std::span<u8> to);
   void write_memory(u32 key, u64 va, std::span<const u8> from);
   void set_timer(u32 qpn, Nanoseconds delay);
   void stop_timer(u32 qpn);
@@ -205,7 +211,8 @@ class FunctionalHca {
   void execute_read(u32 qpn, const proto::ParsedPacket& packet, const proto::RequestEffect& effect,
                     std::span<const u8> frame);
   void repeat_read(u32 qpn, const proto::ParsedPacket& packet, const proto::RequestEffect& effect);
-  void respond_read(const proto::QpConfig& qp, const proto::RequestEffect& effect);
+  void respond_read(const proto::QpConfig& qp, const proto::RequestEffect& effect, bool is_new);
+  void fail_read(u32 qpn, proto::RequestEffect effect, u32 psn, bool is_new);
   void respond_once(const proto::QpConfig& qp, proto::Answer kind,
                     const proto::RequestEffect& effect, u64 original);
   void fail_invalidate(u32 qpn, const proto::RequestEffect& effect);
@@ -237,6 +244,7 @@ class FunctionalHca {
   std::array<u8, 4096 + proto::kMaxHeaderBytes> frame_;          // frame under construction
   std::array<u8, 4096 + proto::kMaxHeaderBytes + 64> datagram_;  // with its header before it
   u16 ip_id_ = 0;
+  bool is_fatal_ = false;                    // the device will fail as a whole
   std::vector<PortCounters> port_counters_;  // from port 1 on
   Counters host_counters_;
 };

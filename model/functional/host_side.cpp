@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The host's side of the device: doorbells, commands, completions, events; and the clock.
 #include <algorithm>
+#include <utility>
 
 #include "model/device/execute_command.h"
 #include "model/functional/functional_hca.h"
@@ -15,6 +16,11 @@ FunctionalHca::Progress& FunctionalHca::progress(u32 qpn) {
 
 // ---- Doorbells
 void FunctionalHca::mmio_write(u32 offset, std::span<const u8> bytes) {
+  take_write(offset, bytes);
+  fail_if_fatal();
+}
+
+void FunctionalHca::take_write(u32 offset, std::span<const u8> bytes) {
   const auto at = BarOffset(offset % kUserPageBytes);
   const bool push = at == BarOffset::PushBuffer;  // the ring holds the same WQE: it is fetched
   if (is_rest_of_push(offset % kUserPageBytes)) return;
@@ -112,20 +118,32 @@ void FunctionalHca::complete(u32 cqn, const Cqe& cqe) {
   std::array<u8, kCqeBytes> bytes;
   const CqePlace place = put_cqe(cq, cqe, bytes.data());
   if (place.result == CqResult::NoQueue) return;
-  if (place.result != CqResult::Written) {  // G21.3, classes F and G
-    if (place.result == CqResult::FirstLost) raise(EventType::CqErr, cqn);
-    if (cqe.srqn) fail_shared(cqe.srqn);  // class L
-    if (contexts_.qps[cqe.qpn].state != QpState::Error) {
-      raise(kAsyncEq, {EventType::QpFatal, cqe.qpn, !is_of_receive(cqe.opcode), cqe.wqe_index});
-      enter_error(cqe.qpn);
-    }
-    return;
+  if (place.result != CqResult::Written) return overflow(place.result, cqn, cqe);
+  if (!io_.write(place.address, bytes)) {  // the CQ is inaccessible
+    const bool told = std::exchange(cq.overflowed, true);
+    return overflow(told ? CqResult::Lost : CqResult::FirstLost, cqn, cqe);
   }
-  io_.write(place.address, bytes);
   if (!cq.eqn) return;
   const bool due = device::count_cqe(cq, is_solicited(cqe), time_of(cq));
   watch(cqn);
   if (due) raise(cq.eqn, {EventType::Completion, cqn});
+}
+
+// G21.3, classes F and G.
+void FunctionalHca::overflow(CqResult result, u32 cqn, const Cqe& cqe) {
+  if (result == CqResult::FirstLost) raise(EventType::CqErr, cqn);
+  if (cqe.srqn) fail_shared(cqe.srqn);  // class L
+  if (contexts_.qps[cqe.qpn].state != QpState::Error) {
+    raise(kAsyncEq, {EventType::QpFatal, cqe.qpn, part_of(cqe.opcode), cqe.wqe_index});
+    enter_error(cqe.qpn);
+  }
+}
+
+// ERR-18, T15: the device fails as a whole, when what it is doing is done.
+void FunctionalHca::fail_if_fatal() {
+  if (!std::exchange(is_fatal_, false) || contexts_.has_failed) return;
+  raise(EventType::DeviceFatal, 0);
+  for (const u32 qpn : device::fail_device(contexts_)) enter_error(qpn);
 }
 
 // Raises a CQ's due events after a doorbell, a command or the end of its period.
@@ -152,7 +170,7 @@ void FunctionalHca::raise(u32 eqn, const Event& event) {
   std::array<u8, kEqeBytes> eqe;
   const std::optional<u64> address = device::put_event(contexts_, eqs_, eqn, event, eqe.data());
   if (!address) return void(++host_counters_.lost_events);
-  io_.write(*address, eqe);
+  is_fatal_ |= !io_.write(*address, eqe) && eqn != kAsyncEq;
   interrupt(device::take_interrupt(eqs_, vectors_, eqn));
 }
 
@@ -165,16 +183,17 @@ void FunctionalHca::interrupt(std::optional<u16> vector) {
   if (!vector) return;
   std::array<u8, kMessageBytes> message;
   device::encode_message(contexts_.vectors[*vector], message.data());
-  io_.write(contexts_.vectors[*vector].address, message);
+  is_fatal_ |= !io_.write(contexts_.vectors[*vector].address, message);
 }
 
 void FunctionalHca::raise_if_drained(u32 qpn) {
-  if (take_drained(contexts_.qps[qpn], contexts_.send_of(qpn))) raise(EventType::SqDrained, qpn);
+  if (const auto event = take_drained(contexts_.qps[qpn], contexts_.send_of(qpn)))
+    raise(*event, qpn);
 }
 
 void FunctionalHca::enter_error(u32 qpn) {
   contexts_.qps[qpn].state = QpState::Error;
-  contexts_.send_of(qpn).notify_drained = false;
+  contexts_.send_of(qpn).notify_drained = SqdNotify::None;
   stop_timer(qpn);
   flush_sends(qpn);
   flush_receives(qpn);
@@ -237,13 +256,15 @@ std::vector<u64> FunctionalHca::read_pages(const PageList& list) {
 }
 
 // By the pages of its region, one run of bytes after the other.
-void FunctionalHca::read_memory(u32 key, u64 va, std::span<u8> to) {
+bool FunctionalHca::read_memory(u32 key, u64 va, std::span<u8> to) {
+  bool readable = true;
   while (!to.empty()) {
     const Run run = run_of(contexts_.find_region(key), key, va, u32(to.size()));
-    io_.read(run.address, to.first(run.bytes));
+    readable &= io_.read(run.address, to.first(run.bytes));
     va += run.bytes;
     to = to.subspan(run.bytes);
   }
+  return readable;
 }
 void FunctionalHca::write_memory(u32 key, u64 va, std::span<const u8> from) {
   while (!from.empty()) {
@@ -291,11 +312,13 @@ void FunctionalHca::advance_to(Nanoseconds time) {
     now_ = *next;
     if (const auto cq = next_cq_timer(); cq && cq->first == now_) {
       notify(cq->second);
+      fail_if_fatal();
       continue;
     }
     const u32 qpn = timers_.begin()->second;
     stop_timer(qpn);
     time_out(qpn);
+    fail_if_fatal();
   }
   now_ = std::max(now_, time);
 }

@@ -320,14 +320,14 @@ void FunctionalHca::fail_send(u32 qpn, WcStatus status) {
   contexts_.qps[qpn].state = state_of_failed_sends(qp.service);
   complete(qp.send_cq, cqe);
   if (qp.state == QpState::Error) return enter_error(qpn);
-  s.notify_drained = false;
+  s.notify_drained = SqdNotify::None;
   flush_sends(qpn);
 }
 
 // Class C (C9-216): no WQE is blamed, and none waits for its answer any more.
 void FunctionalHca::fail_unread(u32 qpn) {
   contexts_.qps[qpn].state = QpState::Error;
-  raise(kAsyncEq, {EventType::QpFatal, qpn, true});
+  raise(kAsyncEq, {EventType::QpFatal, qpn, EventPart::SendQueue});
   enter_error(qpn);
 }
 

@@ -27,7 +27,7 @@ void FunctionalHca::execute_read(u32 qpn, const ParsedPacket& packet, const Requ
   if (kind != Answer::Read)
     respond_once(qp, kind, effect, original);
   else
-    respond_read(qp, effect);
+    respond_read(qp, effect, true);
 }
 
 void FunctionalHca::repeat_read(u32 qpn, const ParsedPacket& packet, const RequestEffect& effect) {
@@ -45,24 +45,44 @@ void FunctionalHca::repeat_read(u32 qpn, const ParsedPacket& packet, const Reque
     answer(qp, kKeyGone, effect);
     return fail_receive(qpn, packet, kKeyGone);
   } else if (may_repeat_read(saved, effect, qp, key_good)) {
-    return respond_read(qp, effect);
+    return respond_read(qp, effect, false);
   }
   count(qp, {RequestAction::Drop, RequestCause::NotSaved, {}, {}});
 }
 
-void FunctionalHca::respond_read(const QpConfig& qp, const RequestEffect& effect) {
+void FunctionalHca::respond_read(const QpConfig& qp, const RequestEffect& effect, bool is_new) {
   ExtHeaders ext;
   ext.aeth = {answer_syndrome({}, effect, qp), effect.msn};
   for (u32 i = 0; i < effect.packets; ++i) {
     const ReadResponsePlan plan = plan_read_response(qp, effect, i);
-    if (plan.bytes)
-      read_memory(effect.rkey, effect.va + plan.offset,
-                  {frame_.data() + header_bytes(qp.path, *plan.row), plan.bytes});
+    if (plan.bytes && !read_memory(effect.rkey, effect.va + plan.offset,
+                                   {frame_.data() + header_bytes(qp.path, *plan.row), plan.bytes}))
+      return fail_read(qp.qpn, effect, plan.psn, is_new);
     transmit(qp, *plan.row, reply_bth(qp, plan.psn, takes_becn(progress(qp.qpn).congested)), ext,
              plan.bytes);
   }
   note_told(progress(qp.qpn).told, psn_add(effect.ack_psn, effect.packets - 1), ext.aeth.msn,
             ext.aeth.syndrome, effect.receive_wqe + 1);
+}
+
+// T10-17, class A without a receive WQE: the NAK takes the place of the response whose data are
+// missing.
+void FunctionalHca::fail_read(u32 qpn, RequestEffect effect, u32 psn, bool is_new) {
+  const QpConfig& qp = contexts_.qps[qpn];
+  counts_.add(qp, kUnreadableMemory.cause);
+  effect.ack_psn = psn;
+  effect.msn = psn_sub(effect.msn, is_new);  // G5.3
+  answer(qp, kUnreadableMemory, effect);
+  ReceiveState& r = contexts_.receive_of(qpn);
+  if (is_new) {
+    r.epsn = psn;
+    r.msn = effect.msn;
+    --r.reads_accepted;
+  }
+  contexts_.qps[qpn].state = QpState::Error;
+  r.nak_sent = false;
+  raise(kAsyncEq, {EventType::QpFatal, qpn, EventPart::OutboundResponse});
+  enter_error(qpn);
 }
 
 // An ATOMIC Acknowledge, or a READ response without payload.

@@ -12,6 +12,11 @@ using namespace proto;
 
 void FunctionalHca::receive(std::span<const u8> frame, u32 port, bool at_once) {
   row_ += !at_once;
+  take_frame(frame, port);
+  fail_if_fatal();
+}
+
+void FunctionalHca::take_frame(std::span<const u8> frame, u32 port) {
   const PortAttributes& own = contexts_.ports[port - 1];
   ++port_counters_[port - 1].received;
   if (is_down(own)) return counts_.drop(port, &DropCounters::port_down);
@@ -332,7 +337,7 @@ void FunctionalHca::fail_receive(u32 qpn, const ParsedPacket& packet, const Requ
   if (!fails_wqe || tells_failure_twice(qp)) {
     const bool named = names_receive_wqe(v.cause);
     const u32 index = uses_srq(qp) ? r.shared_wqe : r.rq_consumed;
-    raise(kAsyncEq, {failure.event, qpn, false, named ? u16(index) : u16{0}});
+    raise(kAsyncEq, {failure.event, qpn, EventPart::Nothing, named ? u16(index) : u16{0}});
   }
   enter_error(qpn);
 }

@@ -56,8 +56,8 @@ Hca::~Hca() { wire_payload_.clear_extension(&wire_extension_); }
   return false;
 }
 
-[[gnu::hot]] void Hca::write_memory(u64 address, const u8* from, u32 bytes, Cycle at) {
-  transport_dma(tlm::TLM_WRITE_COMMAND, address, const_cast<u8*>(from), bytes, at);
+[[gnu::hot]] bool Hca::write_memory(u64 address, const u8* from, u32 bytes, Cycle at) {
+  return transport_dma(tlm::TLM_WRITE_COMMAND, address, const_cast<u8*>(from), bytes, at);
 }
 
 // False: it was answered with an error. A write is lost then.

@@ -116,7 +116,7 @@ class Hca : private blocks::Outside, public sc_core::sc_module {
 
  private:
   bool read_memory(u64 address, u8* to, u32 bytes, Cycle at) override;
-  void write_memory(u64 address, const u8* from, u32 bytes, Cycle at) override;
+  bool write_memory(u64 address, const u8* from, u32 bytes, Cycle at) override;
   void transmit(blocks::Packet* packet, Cycle at) override;
   void end_of_elaboration() final;
   blocks::Packet* copy_of(const tlm::tlm_generic_payload& frame);

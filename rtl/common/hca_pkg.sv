@@ -687,6 +687,7 @@ package hca_pkg;
   localparam logic [4:0] CauseBadReceiveWqe = 5'h17;
   localparam logic [4:0] CauseUnreadableReceiveWqe = 5'h18;
   localparam logic [4:0] CauseBadInvalidate = 5'h19;
+  localparam logic [4:0] CauseUnreadableMemory = 5'h1a;
   localparam logic [2:0] QpStateReset = 3'h0;
   localparam logic [2:0] QpStateInit = 3'h1;
   localparam logic [2:0] QpStateRTR = 3'h2;

@@ -52,7 +52,7 @@ std::string values(std::string_view title, const std::vector<Named>& rows) {
 }
 
 std::string_view name_of_object(EventObject object) {
-  constexpr std::array<std::string_view, 4> kNames{"QP", "CQ", "SRQ", "port"};
+  constexpr std::array<std::string_view, 5> kNames{"QP", "CQ", "SRQ", "port", "device"};
   return kNames[std::size_t(object)];
 }
 

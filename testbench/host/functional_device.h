@@ -55,28 +55,29 @@ class FunctionalDevice : public ReplayDevice {
   tlm_::HostMemory memory_{options_.pages};
   std::vector<Frame> sent_;
   std::vector<u32> sent_ports_;
-  functional::FunctionalHca hca_{{[this](u64 address, std::span<u8> to) {
-                                    const bool readable =
-                                        tlm_::HostMemory::holds(address, to.size()) &&
-                                        memory_.is_readable(address, to.size());
-                                    if (readable)
-                                      memory_.read(address, to.data(), to.size());
-                                    else
-                                      std::fill(to.begin(), to.end(), u8{0xff});
-                                    return readable;
-                                  },
-                                  [this](u64 address, std::span<const u8> from) {
-                                    // A write to an address without memory is lost, as on a bus.
-                                    if (tlm_::HostMemory::holds(address, from.size()))
-                                      memory_.write(address, from.data(), from.size());
-                                  },
-                                  [this](u32 port, std::span<const u8> frame) {
-                                    sent_.emplace_back(frame.begin(), frame.end());
-                                    sent_ports_.push_back(port);
-                                  },
-                                  judged_},
-                                 options_.transport,
-                                 options_.limits};
+  functional::FunctionalHca hca_{
+      {[this](u64 address, std::span<u8> to) {
+         const bool readable =
+             tlm_::HostMemory::holds(address, to.size()) && memory_.is_readable(address, to.size());
+         if (readable)
+           memory_.read(address, to.data(), to.size());
+         else
+           std::fill(to.begin(), to.end(), u8{0xff});
+         return readable;
+       },
+       [this](u64 address, std::span<const u8> from) {
+         const bool writable = tlm_::HostMemory::holds(address, from.size()) &&
+                               memory_.is_writable(address, from.size());
+         if (writable) memory_.write(address, from.data(), from.size());
+         return writable;
+       },
+       [this](u32 port, std::span<const u8> frame) {
+         sent_.emplace_back(frame.begin(), frame.end());
+         sent_ports_.push_back(port);
+       },
+       judged_},
+      options_.transport,
+      options_.limits};
 };
 
 std::unique_ptr<ReplayDevice> make_functional_device(const DeviceOptions& options);

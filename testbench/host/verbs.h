@@ -113,7 +113,7 @@ struct Qp {
   u64 sq_address = 0, rq_address = 0;
   u32 sq_posted = 0, sq_completed = 0, rq_posted = 0, rq_completed = 0;
   std::vector<u64> send_ids, recv_ids;  // wr_id by slot
-  u16 last_event_code = 0;              // AEQ-10; the code of SQ_DRAINED is not kept
+  u16 last_event_code = 0;              // AEQ-10; not SQ_DRAINED or QP_SUSPENDED
 };
 
 struct SgeList {
@@ -163,6 +163,7 @@ struct AsyncEvent {
   u16 code = 0, wqe_index = 0;
   bool events_lost = false;  // events before this one were lost
   u64 context = 0;           // set when the object was created
+  proto::Aeqe entry{};       // as it was in the queue
 };
 
 // Software's reactions to asynchronous events; an empty one does nothing.
@@ -170,7 +171,7 @@ struct AsyncCallbacks {
   std::function<void(Qp&, const AsyncEvent&)> qp;
   std::function<void(Cq&, const AsyncEvent&)> cq;
   std::function<void(Srq&, const AsyncEvent&)> srq;
-  std::function<void(u32 port, const AsyncEvent&)> port;
+  std::function<void(u32 port, const AsyncEvent&)> port;  // port 0: the device
 };
 
 // Immediate errors, with errno's values.

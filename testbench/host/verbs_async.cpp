@@ -15,6 +15,9 @@ std::optional<EventObject> object_of(const proto::EventRow* row, EventPart part)
   if (proto::is_of_queue_pair(part)) return EventObject::Qp;
   return std::nullopt;
 }
+bool is_of_draining(proto::EventType type) {
+  return type == proto::EventType::SqDrained || type == proto::EventType::QpSuspended;
+}
 }  // namespace
 
 std::optional<AsyncEvent> VerbsContext::take_async(CompChannel& channel) {
@@ -27,6 +30,7 @@ std::optional<AsyncEvent> VerbsContext::take_async(CompChannel& channel) {
   event.code = entry.code;
   event.wqe_index = entry.wqe_index;
   event.events_lost = entry.overflow;
+  event.entry = entry;
   const bool of_cq = row ? row->object == EventObject::Cq : event.part == EventPart::Cq;
   event.context = entry.context << of_cq;
   return event;
@@ -54,7 +58,7 @@ void VerbsContext::react(const AsyncEvent& event, const AsyncCallbacks& callback
   switch (*object) {
     case EventObject::Qp: {
       Qp* const qp = find_qp(event.element);
-      if (qp && event.type != proto::EventType::SqDrained) qp->last_event_code = event.code;
+      if (qp && !is_of_draining(event.type)) qp->last_event_code = event.code;
       if (row) call(callbacks.qp, qp);  // AEQ-13
       return;
     }
@@ -62,6 +66,7 @@ void VerbsContext::react(const AsyncEvent& event, const AsyncCallbacks& callback
       return call(callbacks.cq, in(cqs_, &Cq::cqn));
     case EventObject::Srq:
       return call(callbacks.srq, in(srqs_, &Srq::srqn));
+    case EventObject::Device:
     case EventObject::Port:
       if (callbacks.port) callbacks.port(event.element, event);
       return;

@@ -24,6 +24,7 @@ const HeaderInfo* body_of(CommandOpcode opcode) {
     case CommandOpcode::QueryMr:
     case CommandOpcode::AllocMr:
     case CommandOpcode::ReregisterMr:
+    case CommandOpcode::RegisterSharedMr:
       return &kHeaderInfo<MrAttributes>;
     case CommandOpcode::AllocMw:
     case CommandOpcode::BindMw:

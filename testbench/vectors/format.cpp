@@ -96,6 +96,17 @@ void check_unreadable(const JsonAt& json, const SetupPlan* plan) {
   plan->symbols.value_or(json, "bytes", 1, all - at);
 }
 
+// A CQ, or the queue of completion events and its message, or that of asynchronous events.
+constexpr std::array<std::string_view, 3> kEventMemory{"completion", "message", "asynchronous"};
+constexpr std::array kUnwritableKeys{FormatKey{"cq", a_cq},
+                                     FormatKey{"events", one_of_names<kEventMemory>}};
+constexpr std::array kUnwritableClashes{Clash{"cq", "events", "one of cq and events"}};
+void check_unwritable(const JsonAt& json, const SetupPlan* plan) {
+  check_object(json, kUnwritableKeys, plan);
+  check_clashes(json, kUnwritableClashes);
+  must_hold_some(json);
+}
+
 void check_held(const JsonAt& json, const SetupPlan* plan) {
   if (json.value() == "all") return;
   if (!json.value().is_array()) json.refuse("is no choice", "\"all\", or a list of places");
@@ -138,20 +149,21 @@ void check_cqe(const JsonAt& json, const SetupPlan* plan) {
 }
 
 constexpr std::array<std::string_view, 4> kEventObjects{"qp", "cq", "srq",
-                                                        "port"};  // by EventObject
+                                                        "port"};  // by EventObject; Device: none
 constexpr std::array kEventKeys{FormatKey{"type", one_of_names<kAsyncEventNames>, true}, kQp,
                                 FormatKey{"cq", a_cq}, kSrq, FormatKey{"port", a_port_of_setup}};
 void check_event(const JsonAt& json, const SetupPlan* plan) {
   check_object(json, kEventKeys, plan);
   for (const EventRow& row : kAsyncEvents) {
     if (row.name != json["type"].text()) continue;
-    const std::string_view of = kEventObjects[std::size_t(row.object)];
+    const bool has_object = row.object != EventObject::Device;
+    const std::string_view of = has_object ? kEventObjects[std::size_t(row.object)] : "none";
     for (const std::string_view key : kEventObjects)
       if (key != of && json.has(key))
         json[key].refuse(fmt::format("{} is none of it", row.name), of);
     if (row.object == EventObject::Qp)
       plan->qp_of(json);
-    else
+    else if (has_object)
       json[of];
   }
 }
@@ -203,6 +215,7 @@ constexpr std::array kVerbs{
     VerbForm{"arm", check_arm, never},
     VerbForm{"write_memory", check_write_memory, never},
     VerbForm{"unreadable", check_unreadable, never},
+    VerbForm{"unwritable", check_unwritable, never},
     VerbForm{"hold", a_truth, never, true},
     VerbForm{"release", check_held, never, true},
     VerbForm{"drop", check_held, never, true},
@@ -215,6 +228,7 @@ constexpr std::array kVerbs{
     VerbForm{"cq_event", a_cq, always},
     VerbForm{"memory", check_memory, names_bytes},
     VerbForm{"query", check_query, always},
+    VerbForm{"driver", check_driver, always},
     VerbForm{"dropped", check_dropped, always},
 };
 // The one verb of a step.

@@ -134,6 +134,13 @@ std::vector<FieldDifference> VectorHost::compare_drops(const JsonAt& json) {
   return all;
 }
 
+u64 VectorHost::object_of_event(const JsonAt& json) const {
+  for (const char* of : {"cq", "srq", "port"})
+    if (json.has(of)) return plan_.symbols.value(json[of]);
+  if (json["type"].text() == async_event(EventType::DeviceFatal)->name) return 0;
+  return qp_of(json).peer.qpn;
+}
+
 // ---- Completions and events
 std::vector<QueueCompletion> VectorHost::poll() {
   std::vector<QueueCompletion> all;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "testbench/host/aeq_driver.h"
 #include "testbench/host/replay_device.h"
 #include "testbench/vectors/completion.h"
 #include "testbench/vectors/contents.h"
@@ -45,10 +46,17 @@ class VectorHost {
   std::optional<std::string> command(const JsonAt& json, std::vector<FieldDifference>& differences);
   // Device reads there return an error: of a whole queue, or of bytes of a region.
   void make_unreadable(const JsonAt& json);
+  // Device writes there return an error: to a CQ, or to an event queue or its message.
+  void make_unwritable(const JsonAt& json);
   void ring(const JsonAt& json);
   void arm(const JsonAt& json);
+  // The number of the object that a step "event" names.
+  u64 object_of_event(const JsonAt& json) const;
   // {"counter": number ..}: all drop counters of port 1; unnamed ones must be 0.
   std::vector<FieldDifference> compare_drops(const JsonAt& json);
+
+  // The driver takes the events, and then the step's own entries (host_driver.cpp).
+  std::vector<FieldDifference> drive(const JsonAt& json, std::span<const AsyncEvent> events);
 
   std::vector<QueueCompletion> poll();
   std::optional<AsyncEvent> next_async_event();
@@ -87,6 +95,9 @@ class VectorHost {
   void must_execute(proto::CommandOpcode opcode, u32 object, Block& block, const JsonAt& where);
   Cq& cq_of(const JsonAt& json) const;
   Srq& srq_of(const JsonAt& json) const;  // by its name in "srq"
+  DriverDevice driven_device();
+  void set_driver(const JsonAt& json);
+  std::vector<FieldDifference> compare_driver(const JsonAt& json);
 
   ReplayDevice& device_;
   VerbsContext verbs_;
@@ -103,5 +114,6 @@ class VectorHost {
   std::deque<Eqe> seen_;  // asynchronous EQEs as they were when their valid bit was written
   u32 seen_events_ = 0;
   bool event_was_late_ = false;
+  AeqDriver driver_{driven_device()};
 };
 }  // namespace hca::testbench

@@ -168,6 +168,18 @@ void VectorHost::make_unreadable(const JsonAt& json) {
     device_.memory().make_unreadable(qp.sq_address, qp.send_ids.size() << qp.sq_log_stride);
 }
 
+void VectorHost::make_unwritable(const JsonAt& json) {
+  tlm_::HostMemory& memory = device_.memory();
+  if (json.has("cq")) {
+    const Cq& cq = cq_of(json);
+    return memory.make_unwritable(cq.address, u64{cq.entries()} * kCqeBytes);
+  }
+  const std::string& which = json["events"].text();
+  if (which == "message") return memory.make_unwritable(channel_->message, kMessageBytes);
+  const CompChannel& queue = which == "completion" ? *channel_ : *async_;
+  memory.make_unwritable(queue.address, u64{queue.entries()} * kEqeBytes);
+}
+
 // A WQE field by field, as no driver would write it, and its doorbell.
 void VectorHost::post_raw(const JsonAt& json) {
   json.check_keys({"qp", "srq", "queue", "fields", "sge", "wr_id"});

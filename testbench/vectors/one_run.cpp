@@ -8,9 +8,9 @@
 #include <deque>
 #include <stdexcept>
 
-#include "model/proto/transport/syndrome.h"
 #include "testbench/vectors/host.h"
 #include "testbench/vectors/loop.h"
+#include "testbench/vectors/seen_frame.h"
 
 namespace hca::testbench {
 using namespace proto;
@@ -19,18 +19,6 @@ namespace {
 struct Failed {
   VectorFailure failure;
 };
-
-struct SeenFrame {
-  Frame bytes;
-  ParsedPacket packet{};
-  bool good = false;
-};
-
-// The merging rule: of a run of ACKs of one queue pair only the last counts.
-bool is_plain_ack(const SeenFrame& f) {
-  return f.good && f.packet.opcode->operation == Operation::Acknowledge &&
-         syndrome_kind(f.packet.aeth.syndrome) == SyndromeKind::Ack;
-}
 
 const nlohmann::json kNoSetup = nlohmann::json::object();
 
@@ -79,7 +67,7 @@ class Run {
     bool acts;  // all that came before must be explained
     void (Run::*run)(const JsonAt&);
   };
-  static constexpr std::size_t kVerbs = 24;
+  static constexpr std::size_t kVerbs = 26;
   static const std::array<Verb, kVerbs>& verbs() {
     static constexpr std::array<Verb, kVerbs> rows{{
         {"post_send", true, &Run::post_send},
@@ -93,6 +81,7 @@ class Run {
         {"arm", true, &Run::arm},
         {"write_memory", true, &Run::write_memory},
         {"unreadable", true, &Run::unreadable},
+        {"unwritable", true, &Run::unwritable},
         {"hold", true, &Run::hold},
         {"release", true, &Run::release},
         {"drop", true, &Run::drop},
@@ -105,6 +94,7 @@ class Run {
         {"cq_event", false, &Run::cq_event},
         {"memory", false, &Run::memory},
         {"query", false, &Run::query},
+        {"driver", false, &Run::driver},
         {"dropped", false, &Run::dropped},
     }};
     return rows;
@@ -136,6 +126,7 @@ class Run {
   void arm(const JsonAt& json) { host_.arm(json); }
   void write_memory(const JsonAt& json) { host_.contents().write(json, host_.symbols()); }
   void unreadable(const JsonAt& json) { host_.make_unreadable(json); }
+  void unwritable(const JsonAt& json) { host_.make_unwritable(json); }
   void memory(const JsonAt& json) { host_.contents().expect(json, host_.symbols()); }
   void command(const JsonAt& json) {
     std::vector<FieldDifference> differences;
@@ -171,7 +162,7 @@ class Run {
   void drop(const JsonAt& json) { loop_.drop(json, host_.symbols()); }
   void advance(const JsonAt& json) { device_->advance(nanoseconds_of(json)); }
   void silence(const JsonAt& json) {
-    device_->advance(nanoseconds_of(json));
+    advance(json);
     settle();
     require_quiet(where_);
   }
@@ -217,15 +208,19 @@ class Run {
     if (events_.empty()) fail("expected an asynchronous event, there is none");
     const AsyncEvent got = events_.front();
     const EventRow* row = async_event(got.type);
-    const char* of = json.has("cq")     ? "cq"
-                     : json.has("srq")  ? "srq"
-                     : json.has("port") ? "port"
-                                        : "";
-    const u64 object = *of ? host_.symbols().value(json[of]) : u64{host_.qp_of(json).peer.qpn};
+    const u64 object = host_.object_of_event(json);
     if (!row || row->name != json["type"].text() || object != got.element)
       fail(fmt::format("expected event {} of {:#x}, got {} of {:#x}", json["type"].text(), object,
                        row ? row->name : "?", got.element));
     events_.pop_front();
+  }
+  // The driver takes all events at hand; what it then does to the device may be expected.
+  void driver(const JsonAt& json) {
+    const std::vector<AsyncEvent> taken(events_.begin(), events_.end());
+    events_.clear();
+    std::vector<FieldDifference> differences = host_.drive(json, taken);
+    if (!differences.empty()) fail("the driver's state differs", std::move(differences));
+    settle();
   }
   void cq_event(const JsonAt& json) {
     const u64 cqn = host_.symbols().value(json);
@@ -304,14 +299,6 @@ class Run {
     if (merges) seen.pop_back();
     seen.push_back(fingerprint(f));
     frames_.push_back(std::move(f));
-  }
-  // All of a packet but what counts packets: IPv4 identification and checksum, and so the ICRC.
-  static std::string fingerprint(const SeenFrame& f) {
-    std::string text;
-    const std::size_t from = f.good ? f.packet.transport_offset : 0;
-    const std::size_t to = f.good ? f.packet.icrc_offset : f.bytes.size();
-    for (std::size_t i = from; i < to; ++i) text += fmt::format("{:02x}", f.bytes[i]);
-    return text;
   }
 
   // Whatever the device did must have been expected.

@@ -204,8 +204,13 @@ void HostMemory::make_unreadable(u64 address, u64 bytes) {
   unreadable_.push_back({address, address + bytes});
 }
 
-bool HostMemory::touches_unreadable(u64 address, u64 bytes) const {
-  return std::any_of(unreadable_.begin(), unreadable_.end(), [&](const auto& range) {
+void HostMemory::make_unwritable(u64 address, u64 bytes) {
+  check(address, bytes);
+  unwritable_.push_back({address, address + bytes});
+}
+
+bool HostMemory::touches(const Ranges& ranges, u64 address, u64 bytes) {
+  return std::any_of(ranges.begin(), ranges.end(), [&](const auto& range) {
     return address < range.second && range.first < address + bytes;
   });
 }

@@ -63,14 +63,21 @@ class HostMemory {
   // not.
   void make_unreadable(u64 address, u64 bytes);
   bool is_readable(u64 address, u64 bytes) const {
-    return unreadable_.empty() || !touches_unreadable(address, bytes);
+    return unreadable_.empty() || !touches(unreadable_, address, bytes);
+  }
+  // A device that writes any of these bytes gets an error, and the write is lost.
+  void make_unwritable(u64 address, u64 bytes);
+  bool is_writable(u64 address, u64 bytes) const {
+    return unwritable_.empty() || !touches(unwritable_, address, bytes);
   }
   // Fast path for callers that only copy: the address of these bytes if it is already known here
-  // and no byte of the memory is unreadable (to read) or watched (to write); otherwise nullptr.
+  // and no byte of the memory is unreadable (to read) or watched or unwritable (to write); otherwise nullptr.
   const u8* to_read(u64 address, u64 bytes) const {
     return unreadable_.empty() ? at_hand(address, bytes) : nullptr;
   }
   u8* to_write(u64 address, u64 bytes) {
+    if (!unwritable_.empty()) [[unlikely]]
+      return nullptr;
     return is_watched(address, bytes) ? nullptr : at_hand(address, bytes);
   }
   static void copy(u8* to, const u8* from, u64 bytes) {
@@ -138,15 +145,16 @@ class HostMemory {
   u8* page(u64 address);  // creates it
   bool stays_untouched(u64 address, const u8* bytes, u64 count);
   void tell(u64 address, u64 bytes);
-  bool touches_unreadable(u64 address, u64 bytes) const;
+  using Ranges = std::vector<std::pair<u64, u64>>;  // from, end
+  static bool touches(const Ranges& ranges, u64 address, u64 bytes);
 
   PageStore* const store_;
   std::vector<Entry*> leaves_;
   std::vector<u64> entries_;               // page numbers of entries other than 0
   mutable std::array<Known, 32> known_{};  // recently found pages
   std::vector<Watch> watches_;
-  u64 watched_from_ = kBytes, watched_to_ = 0;   // contains every range that was ever watched
-  std::vector<std::pair<u64, u64>> unreadable_;  // from, end
+  u64 watched_from_ = kBytes, watched_to_ = 0;  // contains every range that was ever watched
+  Ranges unreadable_, unwritable_;
   u32 next_watch_ = 0;
   u64 pages_ = 0;
 };

@@ -37,6 +37,8 @@ unsigned MemoryTarget::transport_dbg(tlm::tlm_generic_payload& payload) {
   if (payload.get_streaming_width() < bytes) return tlm::TLM_BURST_ERROR_RESPONSE;
   if (payload.is_read() && !memory_.is_readable(address, bytes))
     return tlm::TLM_GENERIC_ERROR_RESPONSE;
+  if (payload.is_write() && !memory_.is_writable(address, bytes))
+    return tlm::TLM_GENERIC_ERROR_RESPONSE;
   if (payload.is_read())
     memory_.read(address, payload.get_data_ptr(), bytes);
   else if (payload.is_write())

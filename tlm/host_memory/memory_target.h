@@ -17,7 +17,7 @@ class MemoryBeyond {
 
 // The TLM side of a host memory: moves the bytes of a DMA at once and adds no delay, because the
 // HCA calls in the cycle in which its request reaches memory. A request beyond the memory gets
-// TLM_ADDRESS_ERROR_RESPONSE, an unreadable one TLM_GENERIC_ERROR_RESPONSE. Several HCAs may share
+// TLM_ADDRESS_ERROR_RESPONSE, an unreadable or unwritable one TLM_GENERIC_ERROR_RESPONSE. Several HCAs may share
 // one target.
 class MemoryTarget : public sc_core::sc_module {
   void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);

@@ -2,6 +2,7 @@
 #include "model/blocks/completion/completion.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "model/engine/rate.h"
 
@@ -44,6 +45,7 @@ void Completion::write(const Completed& c) {
   ++used_;
   buffers.take();
   cq_of_[slot] = c.cqn;
+  queue_of_[slot] = c.queue;
   solicits_[slot] = is_solicited(c.cqe);
   const Cycle leaves = now() + config_.latency;
   outputs.dma_out->start(1, config_.latency - 1)
@@ -61,6 +63,18 @@ void Completion::write(const Completed& c) {
   return answer.place;
 }
 
+// The write of a CQE failed: the CQ is inaccessible, as if it had overflowed (C9-218, C9-225).
+[[gnu::cold]] void Completion::lose(u32 slot) {
+  device::EventRing* const cq = cqs_.find(cq_of_[slot]);
+  if (!cq) return;
+  Completed lost{};
+  lost.cqn = cq_of_[slot];
+  decode_to(cqes_[slot].data(), lost.cqe);
+  lost.queue = queue_of_[slot];
+  const bool told = std::exchange(cq->overflowed, true);
+  overflow(told ? CqResult::Lost : CqResult::FirstLost, lost);
+}
+
 // G21.3: the CQ takes no more CQEs, the queue pair enters Error.
 void Completion::overflow(CqResult result, const Completed& c) {
   ++counters.overflows;
@@ -69,7 +83,7 @@ void Completion::overflow(CqResult result, const Completed& c) {
   faults_.push({.qpn = c.cqe.qpn,
                 .raise = true,
                 .event = EventType::QpFatal,
-                .of_sends = !is_of_receive(c.cqe.opcode),
+                .part = part_of(c.cqe.opcode),
                 .wqe_index = c.cqe.wqe_index,
                 .fails = true,
                 .failed_queue = c.queue});
@@ -113,6 +127,8 @@ void Completion::ring(const CqDoorbell& bell) {
 }
 
 void Completion::count(u32 slot) {
+  if (slot >= kLost) [[unlikely]]
+    return lose(slot - kLost);
   const u32 cqn = cq_of_[slot];
   device::EventRing& cq = cqs_[cqn];
   const bool due = count_cqe(cq, solicits_[slot], time_of(cq));
@@ -160,6 +176,8 @@ DmaCallbacks Completion::client() {
             x.buffers.give(x.dma.now() + 1);
             x.in_memory_.add(x.dma.now());
             if (!x.late_events_.empty()) x.self.wake(x.dma.now() + 1);
+            if (r.failed) [[unlikely]]
+              return x.written_in.push(slot + kLost);
             const device::EventRing& cq = x.cqs_[x.cq_of_[slot]];
             if (cq.eqn && x.written_in.can_push()) x.written_in.push(slot);
           }};

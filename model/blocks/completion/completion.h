@@ -44,7 +44,7 @@ class Completion : public engine::Block {
   std::array<CompletedLink, 2> completions_in{CompletedLink{8},
                                               CompletedLink{8}};  // from requester, responder
   CqBellLink bells_in{8};
-  engine::Link<u32, 64> written_in{64};  // from dma: a CQE of this CQ is in memory
+  engine::Link<u32, 64> written_in{64};  // from dma: a CQE is in memory; from kLost on: it is lost
   engine::Link<u32, 2> changed_in{2};    // from command: this CQ was changed or destroyed
   engine::Budget buffers;
   Outputs outputs;
@@ -58,8 +58,10 @@ class Completion : public engine::Block {
   Cycle next_timer() const { return periods_.next(); }
 
  private:
+  static constexpr u32 kLost = 1 << 16;
   void write(const Completed& c);
   proto::CqePlace put_by(device::EventRing& cq, const Completed& c, u32 slot);
+  void lose(u32 slot);
   void overflow(proto::CqResult result, const Completed& c);
   void push_fault();
   void ring(const proto::CqDoorbell& bell);
@@ -78,6 +80,7 @@ class Completion : public engine::Block {
   Accesses& accesses_;
   std::array<std::array<u8, proto::kCqeBytes>, CompletionConfig::kMostBuffers> cqes_{};
   std::array<u32, CompletionConfig::kMostBuffers> cq_of_{};
+  std::array<device::ReceiveQueue, CompletionConfig::kMostBuffers> queue_of_{};
   std::array<bool, CompletionConfig::kMostBuffers> solicits_{};
   u32 used_ = 0;
   Delayed in_memory_;  // CQEs in memory

@@ -3,6 +3,8 @@
 
 namespace hca::blocks {
 void Event::tick() {
+  if (is_fatal_) [[unlikely]]
+    tell_fatal();
   if (bells_in.can_pop()) notify(ring_eq(eqs_, vectors_, bells_in.pop()));
   if (!messages_.empty()) {
     if (!buffers.available() || !outputs.dma_out->can_push()) return;
@@ -22,7 +24,7 @@ void Event::take(const EventNote& note) {
   std::array<u8, proto::kEqeBytes> eqe;
   const std::optional<u64> address = put_event(contexts_, eqs_, note.eqn, note.event, eqe.data());
   if (!address) return void(++counters.lost);
-  push(*address, eqe, proto::kEqeBytes);
+  push(*address, eqe, proto::kEqeBytes, note.eqn);
   ++counters.eqes;
   probe.event(now() + config_.latency, Step::Passed, note.event.object, u64(note.event.type));
   notify(take_interrupt(eqs_, vectors_, note.eqn));
@@ -39,13 +41,29 @@ void Event::send_message() {
   const u16 number = messages_.pop();
   const proto::VectorAttributes& vector = contexts_.vectors[number];
   device::encode_message(vector, message.data());
-  push(vector.address, message, proto::kMessageBytes);
+  push(vector.address, message, proto::kMessageBytes, kNoEq);
   ++counters.messages;
   probe.event(now() + config_.latency, Step::Completed, number);
   wake_at(now() + 1);
 }
 
-void Event::push(u64 address, const std::array<u8, proto::kEqeBytes>& bytes, u32 count) {
+// No queue pair is to blame (ERR-18). Without the asynchronous queue nothing can be told.
+[[gnu::cold]] void Event::lost(const DmaRequest& write) {
+  const u32 slot = u32((write.buffer - eqes_[0].data()) / proto::kEqeBytes);
+  if (eqn_of_[slot] == proto::kAsyncEq) return;
+  is_fatal_ = true;
+  self.wake(dma.now() + 1);
+}
+
+[[gnu::cold]] void Event::tell_fatal() {
+  if (!outputs.faults_out->can_push()) return;
+  is_fatal_ = false;
+  outputs.faults_out->push(
+      Fault{.raise = true, .event = proto::EventType::DeviceFatal, .fails = false});
+}
+
+void Event::push(u64 address, const std::array<u8, proto::kEqeBytes>& bytes, u32 count, u32 eqn) {
+  eqn_of_[used_ % kBuffers] = eqn;
   auto& buffer = eqes_[used_++ % kBuffers];
   buffer = bytes;
   buffers.take();

@@ -20,12 +20,14 @@ struct EventCounters {
 //
 // Contract: an event seen in cycle n requests its DMA write in n + latency; one each `interval`
 // cycles. A message requests its write one cycle after its EQE, latency cycles after its doorbell,
-// or latency + 1 cycles after its mask is lifted; no EQE bypasses it.
+// or latency + 1 cycles after its mask is lifted; no EQE bypasses it. If the write of a message or a
+// completion EQE fails, the device fails: `command` is told one cycle later.
 class Event : public engine::Block {
  public:
   static constexpr u32 kBuffers = 16;
   struct Outputs {
     DmaLink* dma_out = nullptr;
+    FaultLink* faults_out = nullptr;
   };
   Event(const EventConfig& config, device::Contexts& contexts)
       : buffers(kBuffers),
@@ -44,9 +46,11 @@ class Event : public engine::Block {
 
   void tick();
   DmaCallbacks client() {
-    return {this, nullptr, [](void* owner, const DmaRequest&) {
+    return {this, nullptr, [](void* owner, const DmaRequest& r) {
               auto& x = *static_cast<Event*>(owner);
               x.buffers.give(x.dma.now() + 1);
+              if (r.failed) [[unlikely]]
+                x.lost(r);
             }};
   }
 
@@ -54,13 +58,18 @@ class Event : public engine::Block {
   void take(const EventNote& note);
   void notify(std::optional<u16> vector);
   void send_message();
-  void push(u64 address, const std::array<u8, proto::kEqeBytes>& bytes, u32 count);
+  void push(u64 address, const std::array<u8, proto::kEqeBytes>& bytes, u32 count, u32 eqn);
+  void lost(const DmaRequest& write);
+  void tell_fatal();
 
   const EventConfig config_;
   const device::Contexts& contexts_;
   const device::EventRings eqs_;
   const device::Vectors vectors_;
+  static constexpr u32 kNoEq = ~u32{0};  // of the message of a vector
   std::array<std::array<u8, proto::kEqeBytes>, kBuffers> eqes_{};
+  std::array<u32, kBuffers> eqn_of_{};
+  bool is_fatal_ = false;  // command does not know it yet
   u32 used_ = 0;
   Ring<u16> messages_;  // vectors whose messages are due
   Cycle next_ = 0;

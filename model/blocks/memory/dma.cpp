@@ -45,8 +45,9 @@ void Dma::serve_several() {
 }
 
 inline void Dma::finish_write() {
-  const Access& a = writes_.front();
-  outside_.write_memory(a.request.address, a.request.buffer, a.request.bytes, now());
+  Access& a = writes_.front();
+  a.request.failed =
+      !outside_.write_memory(a.request.address, a.request.buffer, a.request.bytes, now());
   accesses_.end(a.request.era);
   const DmaCallbacks& client = clients[a.client];
   if (client.released) client.released(client.self, a.request);

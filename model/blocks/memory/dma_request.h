@@ -31,8 +31,9 @@ struct DmaRequest {
   u32 bytes = 0;  // 0 for a read that only keeps its place in the order
   bool write = false;
   bool notify = false;  // for a write: notify the client when it is ordered before all later ones
-  bool failed = false;  // for a completed read: memory returned an error, all bytes are ones
-  u8 operands = 0;      // for an AtomicOp (a read that modifies): bytes of operands sent with it
+  // Memory returned an error: all bytes of a read are ones, a write is lost.
+  bool failed = false;
+  u8 operands = 0;  // for an AtomicOp (a read that modifies): bytes of operands sent with it
   // For the Atomic client: a read locks its bytes, the following write unlocks them.
   bool locks = false;
   Accesses::Era era = 0;

@@ -12,7 +12,7 @@ class Outside {
   virtual ~Outside() = default;
   // False: the memory at this address cannot be read.
   virtual bool read_memory(u64 address, u8* to, u32 bytes, Cycle at) = 0;
-  virtual void write_memory(u64 address, const u8* from, u32 bytes, Cycle at) = 0;
+  virtual bool write_memory(u64 address, const u8* from, u32 bytes, Cycle at) = 0;
   // The first bit of the packet's frame enters the wire in cycle `at`. Ownership of the packet
   // passes to the receiver.
   virtual void transmit(Packet* packet, Cycle at) = 0;

@@ -58,6 +58,7 @@ enum class CommandOpcode : u8 {
   AllocXrcd,
   QueryXrcd,
   DeallocXrcd,
+  RegisterSharedMr,
 };
 struct CommandOpcodeRow {
   CommandOpcode opcode;
@@ -106,6 +107,7 @@ inline constexpr std::array kCommandOpcodes{
     CommandOpcodeRow{CommandOpcode::AllocXrcd,    "AllocXrcd",    "object: XRC domain, not 0; XRC domain attributes. PD is 0 or exists; BadOpcode without XRC"},
     CommandOpcodeRow{CommandOpcode::QueryXrcd,    "QueryXrcd",    "object: XRC domain; returns XRC domain attributes"},
     CommandOpcodeRow{CommandOpcode::DeallocXrcd,  "DeallocXrcd",  "object: XRC domain; Busy while an SRQ or a target queue pair belongs to it"},
+    CommandOpcodeRow{CommandOpcode::RegisterSharedMr, "RegisterSharedMr", "object: key of a region; MR attributes: Start, PD, Key, Access. Another region with the same memory"},
     // clang-format on
 };
 static_assert([] {

@@ -25,6 +25,15 @@ inline constexpr std::array kEventSources{
     EventPart::Nothing, EventPart::OutboundResponse, EventPart::Cq, EventPart::OutboundResponse};
 static_assert(kEventSources.size() == 16);  // the field has four bits
 
+// The lowest source of a part.
+constexpr u8 source_of(EventPart part) {
+  u8 source = 0;
+  while (kEventSources[source] != part) ++source;
+  return source;
+}
+static_assert(source_of(EventPart::SendQueue) == 0x5);
+static_assert(source_of(EventPart::OutboundResponse) == 0xd);
+
 constexpr bool is_of_queue_pair(EventPart part) {
   return part != EventPart::Nothing && part != EventPart::Cq;
 }

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "model/proto/interface/device.h"
+#include "model/proto/interface/event_sources.h"
 
 namespace hca::proto {
 enum class EventType : u8 {
@@ -16,6 +17,8 @@ enum class EventType : u8 {
   CqErr,
   CommEst,
   SqDrained,
+  QpSuspended,
+  DeviceFatal,
   QpLastWqeReached,
   SrqLimitReached,
   SrqErr,
@@ -27,13 +30,17 @@ enum class EventType : u8 {
   SmChange,
   ClientReregister
 };
-enum class EventObject : u8 { Qp, Cq, Srq, Port };
+enum class EventObject : u8 { Qp, Cq, Srq, Port, Device };
+// T16: an event of no queue pair, CQ or SRQ.
+constexpr bool is_unaffiliated(EventObject object) {
+  return object == EventObject::Port || object == EventObject::Device;
+}
 
 // The queue of all asynchronous events. Completion events go to the EQ that their CQ names.
 inline constexpr u32 kAsyncEq = 0;
 
-// T17: the source of an event of the send queue, even if its row names the receive queue.
-inline constexpr u8 kSendQueueSource = 0x5;
+// The state of a queue pair as the driver's entries have it (AEQ-10).
+enum class DriverState : u8 { None, Idle, Rts, Sqd, Rtr, Terminate, Error };
 
 // An asynchronous event, with its code and source in the entry of T17. A code of this device's own
 // has source 0, which names no object: a driver that does not know the code would end the queue
@@ -45,18 +52,21 @@ struct EventRow {
   u8 source;
   std::string_view name;  // without IBV_EVENT_
   std::string_view statement, meaning;
+  DriverState state = DriverState::None;  // in which it finds or leaves its queue pair
 };
 inline constexpr std::array kAsyncEvents{
     // clang-format off
-    EventRow{EventType::QpFatal,     EventObject::Qp, 0x700, 0x1, "QP_FATAL",      "T15-QP_FATAL",      "a completion is impossible, a receive WQE is broken, or a WQE is unreadable; send queue: source 0x5"},
-    EventRow{EventType::QpReqErr,    EventObject::Qp, 0x208, 0x9, "QP_REQ_ERR",    "T15-QP_REQ_ERR",    "an invalid request without a receive WQE"},
-    EventRow{EventType::QpAccessErr, EventObject::Qp, 0x20d, 0x9, "QP_ACCESS_ERR", "T15-QP_ACCESS_ERR", "an R_Key violation without a receive WQE"},
+    EventRow{EventType::QpFatal,     EventObject::Qp, 0x700, 0x1, "QP_FATAL",      "T15-QP_FATAL",      "a completion is impossible, a receive WQE is broken, or a WQE is unreadable; send queue: source 0x5; data of a READ are unreadable: source 0xd", DriverState::Error},
+    EventRow{EventType::QpReqErr,    EventObject::Qp, 0x208, 0x9, "QP_REQ_ERR",    "T15-QP_REQ_ERR",    "an invalid request without a receive WQE", DriverState::Error},
+    EventRow{EventType::QpAccessErr, EventObject::Qp, 0x20d, 0x9, "QP_ACCESS_ERR", "T15-QP_ACCESS_ERR", "an R_Key violation without a receive WQE", DriverState::Error},
     EventRow{EventType::CqErr,       EventObject::Cq, 0x203, 0x2, "CQ_ERR",        "T15-CQ_ERR",        "the CQ overflowed and accepts no more CQEs"},
-    EventRow{EventType::CommEst,     EventObject::Qp, 0xf01, 0x0, "COMM_EST",      "T15-COMM_EST",      "the first packet arrived in RTR; the code is this device's own"},
-    EventRow{EventType::SqDrained,   EventObject::Qp, 0xf0c, 0x0, "SQ_DRAINED",    "T15-SQ_DRAINED",    "SQD: all messages begun are completed; own code"},
-    EventRow{EventType::QpLastWqeReached, EventObject::Qp, 0xf02, 0x0, "QP_LAST_WQE_REACHED", "T15-QP_LAST_WQE_REACHED", "a queue pair with an SRQ is in Error and has completed all its WQEs; own code"},
+    EventRow{EventType::CommEst,     EventObject::Qp, 0xf01, 0x0, "COMM_EST",      "T15-COMM_EST",      "the first packet arrived in RTR; the code is this device's own", DriverState::Rtr},
+    EventRow{EventType::SqDrained,   EventObject::Qp, 0xf0c, 0x0, "SQ_DRAINED",    "T15-SQ_DRAINED",    "SQD: all messages begun are completed; own code", DriverState::Sqd},
+    EventRow{EventType::QpLastWqeReached, EventObject::Qp, 0xf02, 0x0, "QP_LAST_WQE_REACHED", "T15-QP_LAST_WQE_REACHED", "a queue pair with an SRQ is in Error and has completed all its WQEs; own code", DriverState::Error},
     EventRow{EventType::SrqLimitReached, EventObject::Srq, 0xf03, 0x0, "SRQ_LIMIT_REACHED", "T15-SRQ_LIMIT_REACHED", "fewer WQEs are left than the limit; own code"},
     EventRow{EventType::SrqErr,      EventObject::Srq, 0xf04, 0x0, "SRQ_ERR",       "T15-SRQ_ERR",       "the WQEs of the SRQ cannot be read; own code"},
+    EventRow{EventType::QpSuspended, EventObject::Qp, 0x900, 0x5, "QP_SUSPENDED",   "AEQ-22",            "SQD: all messages begun are completed, and ModifyQp asked for this event instead of SQ_DRAINED; libibverbs has no such event", DriverState::Sqd},
+    EventRow{EventType::DeviceFatal, EventObject::Device, 0x701, 0x0, "DEVICE_FATAL", "T15-DEVICE_FATAL", "a completion event queue, or the message of a vector, cannot be written: the device has failed"},
     EventRow{EventType::PortErr,     EventObject::Port, 0xf05, 0x0, "PORT_ERR",      "T15-PORT_ACTIVE",   "the port went Down; own code, like the next ones"},
     EventRow{EventType::PortActive,  EventObject::Port, 0xf06, 0x0, "PORT_ACTIVE",   "T15-PORT_ACTIVE",   "the port is Active again"},
     EventRow{EventType::LidChange,   EventObject::Port, 0xf07, 0x0, "LID_CHANGE",    "T15-PORT_ACTIVE",   "its LID changed"},
@@ -84,7 +94,6 @@ inline constexpr std::array kUnusedEventCodes{
     UnusedEventCode{0x50a, "too many retries",         "class B: reported by the CQE of the work request (T9-4)"},
     UnusedEventCode{0x50f, "too many RNR NAKs",        "class B: reported by the CQE of the work request (G8.2)"},
     UnusedEventCode{0x702, "CQ catastrophic",          "a failed CQ is reported only as 0x203"},
-    UnusedEventCode{0x900, "QP suspend complete",      "no queue pair is suspended; a drained send queue is 0xf0c"},
     // clang-format on
 };
 constexpr const EventRow* async_event(EventType type) {
@@ -125,6 +134,9 @@ static_assert(bytes_of<Eqe>() == kEqeBytes);
 struct Aeqe {
   u64 context;
   bool valid;
+  u8 q2_data;
+  u8 tcp_state;
+  DriverState state;
   u8 source;
   u8 object_high;  // bits 21:19 of the object's number; used only by this device
   bool object_18;
@@ -146,20 +158,22 @@ inline constexpr unsigned kAeqeObjectBits = 22;
 template <>
 struct Layout<Aeqe> {
   static constexpr std::string_view name = "asynchronous EQE";
-  static constexpr auto fields =
-      make_rows(field(&Aeqe::context, "Context", 64, "of the QP; for a CQ, shifted right by one"),
-                field(&Aeqe::valid, "Valid", 1, "the phase, as in a CQE"),
-                unused(2),  // Q2 data
-                unused(4),  // TCP state: none with RoCE
-                unused(3),  // iWARP state: the same
-                field(&Aeqe::source, "Source", 4, "see below"),
-                field(&Aeqe::object_high, "Object21_19", 3, "bits of the number of QP, CQ or SRQ"),
-                field(&Aeqe::object_18, "Object18", 1, "the same"),
-                field(&Aeqe::code, "Code", 12, "see below"),
-                field(&Aeqe::overflow, "Overflow", 1, "earlier events were lost: the EQ was full"),
-                field(&Aeqe::wqe_index, "WqeIndex", 15,
-                      "QP_FATAL: low bits of the failed WQE's index, if there is one; otherwise 0"),
-                field(&Aeqe::object_low, "Object17_0", 18, "bits of the number of QP or CQ"));
+  static constexpr auto fields = make_rows(
+      field(&Aeqe::context, "Context", 64, "of the QP; for a CQ, shifted right by one"),
+      field(&Aeqe::valid, "Valid", 1, "the phase, as in a CQE"),
+      field(&Aeqe::q2_data, "Q2Data", 2, "always 0: a RoCE queue pair has none"),
+      field(&Aeqe::tcp_state, "TcpState", 4, "always 0: there is no TCP connection"),
+      field(&Aeqe::state, "IwarpState", 3,
+            "with the option `driver_events`, the state of the QP: 1 Init, 2 RTS, 3 SQD, 4 "
+            "RTR, 6 Error; otherwise 0"),
+      field(&Aeqe::source, "Source", 4, "see below"),
+      field(&Aeqe::object_high, "Object21_19", 3, "bits of the number of QP, CQ or SRQ"),
+      field(&Aeqe::object_18, "Object18", 1, "the same"),
+      field(&Aeqe::code, "Code", 12, "see below"),
+      field(&Aeqe::overflow, "Overflow", 1, "earlier events were lost: the EQ was full"),
+      field(&Aeqe::wqe_index, "WqeIndex", 15,
+            "QP_FATAL: low bits of the failed WQE's index, if there is one; otherwise 0"),
+      field(&Aeqe::object_low, "Object17_0", 18, "bits of the number of QP or CQ"));
 };
 static_assert(bytes_of<Aeqe>() == kEqeBytes);
 
@@ -178,15 +192,21 @@ inline Aeqe decode_aeqe(const u8* in) {
   return decode<Aeqe>(bytes.data());
 }
 
+// The part of the queue pair whose completion is not possible; Nothing: that of QP_FATAL itself.
+constexpr EventPart part_of(CqeOpcode opcode) {
+  return is_of_receive(opcode) ? EventPart::Nothing : EventPart::SendQueue;
+}
+
 // T15: an event to raise.
 struct Event {
   EventType type{};
   u32 object = 0;
-  bool of_sends = false;  // QP_FATAL: the send queue failed, not the receive queue
-  u16 wqe_index = 0;      // QP_FATAL: the failed WQE, if there is one (AEQ-12)
+  EventPart part{};   // QP_FATAL: the part of its queue pair that failed, if not that of its row
+  u16 wqe_index = 0;  // QP_FATAL: the failed WQE, if there is one (AEQ-12)
 };
-// `context`: the object's own.
-inline void encode_event(const Event& event, u64 context, bool phase, bool overflow, u8* out) {
+// `context`: the object's own; `has_state`: the entry has the state of its queue pair.
+inline void encode_event(const Event& event, u64 context, bool phase, bool overflow, bool has_state,
+                         u8* out) {
   const EventRow* row = async_event(event.type);
   if (!row) return encode(Eqe{event.object, phase}, out);
   Aeqe aeqe{};
@@ -194,8 +214,9 @@ inline void encode_event(const Event& event, u64 context, bool phase, bool overf
   aeqe.context = context >> shifted;
   aeqe.valid = phase;
   aeqe.overflow = overflow;
-  aeqe.source = event.of_sends ? kSendQueueSource : row->source;
+  aeqe.source = event.part == EventPart::Nothing ? row->source : source_of(event.part);
   aeqe.code = row->code;
+  if (has_state) aeqe.state = row->state;
   aeqe.wqe_index = event.wqe_index & 0x7fff;
   aeqe.set_object(event.object);
   encode_aeqe(aeqe, out);

@@ -106,7 +106,7 @@ enum class KeyKind : u8 { Region, Window1, Window2A, Window2B };
 enum class KeyState : u8 { Invalid, Free, Valid };
 
 inline constexpr u8 kMinLogPage = 12, kMaxLogPage = 30;
-inline constexpr u32 kMaxPages = 512;  // per page list
+inline constexpr u32 kMaxPages = 1 << 20;  // per page list
 
 struct MrAttributes {  // RegisterMr, ReregisterMr, AllocMr, QueryMr
   u64 start;           // virtual address
@@ -115,9 +115,10 @@ struct MrAttributes {  // RegisterMr, ReregisterMr, AllocMr, QueryMr
   u32 pd;
   u32 key;
   Rights access;
-  u8 log_page = 0;     // 0: contiguous
-  bool valid = false;  // read only
-  u32 windows = 0;     // read only
+  u8 log_page = 0;      // 0: contiguous
+  bool valid = false;   // read only
+  u32 windows = 0;      // read only
+  bool shared = false;  // read only
 };
 template <>
 struct Layout<MrAttributes> {
@@ -132,8 +133,9 @@ struct Layout<MrAttributes> {
       field(&MrAttributes::access, "Access", 16, "rights, by the table above"),
       field(&MrAttributes::log_page, "LogPage", 8,
             "0: contiguous; 12 to 30: page size as a power of two, and Physical names a list of 64 "
-            "bit page addresses, at most 512; Start is a multiple of 8"),
-      unused(7),
+            "bit page addresses, at most 1048576; Start is a multiple of 8"),
+      unused(6),
+      field(&MrAttributes::shared, "Shared", 1, "queried: other regions have the same memory"),
       field(&MrAttributes::valid, "Valid", 1, "queried: 0 if the key may not be used (Free)"),
       field(&MrAttributes::windows, "Windows", 32, "queried: windows bound to it"));
 };

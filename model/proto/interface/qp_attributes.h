@@ -84,6 +84,10 @@ inline constexpr std::array<std::string_view, 18> kQpMaskNames{
     "RqPSN",       "MaxDestRdAtomic", "MinRnrTimer", "Timeout",  "RetryCount", "RnrRetry", "SqPSN",
     "MaxRdAtomic", "Q_Key",           "CurState",    "SqdNotify"};
 
+// The event when a queue pair in SQD is drained (G20.1): none, SQ_DRAINED, or QP_SUSPENDED for a
+// driver that suspends the queue pair (AEQ-22).
+enum class SqdNotify : u8 { None, Drained, Suspended };
+
 struct QpAttributes {  // ModifyQp, QueryQp
   u32 mask;
   QpState state;
@@ -102,7 +106,7 @@ struct QpAttributes {  // ModifyQp, QueryQp
   // Read only: added by QueryQp.
   u32 sq_posted, sq_completed, rq_posted, rq_consumed, unacked_psn, msn;
   QpState cur_state;  // the state that the host expects
-  bool sqd_notify;
+  SqdNotify sqd_notify;
   // Also read only.
   bool sq_draining, waits_rnr, nak_sent;
   u8 credit;  // enum Credit
@@ -147,9 +151,10 @@ struct Layout<QpAttributes> {
       field(&QpAttributes::rq_consumed, "RqConsumed", 32, "queried: receive WQEs taken"), unused(8),
       field(&QpAttributes::unacked_psn, "UnackedPSN", 24, "queried: oldest unacknowledged PSN"),
       unused(8), field(&QpAttributes::msn, "MSN", 24, "queried: messages executed as responder"),
-      field(&QpAttributes::cur_state, "CurState", 8, "must be the current state"), unused(1),
-      field(&QpAttributes::sqd_notify, "SqdNotify", 1,
-            "transition to SQD: raise SQ_DRAINED when drained"),
+      field(&QpAttributes::cur_state, "CurState", 8, "must be the current state"),
+      field(&QpAttributes::sqd_notify, "SqdNotify", 2,
+            "transition to SQD: when drained raise 1 SQ_DRAINED, 2 QP_SUSPENDED (option "
+            "`driver_events`), 0 nothing"),
       field(&QpAttributes::sq_draining, "SqDraining", 1,
             "queried: in SQD, messages are unfinished"),
       field(&QpAttributes::waits_rnr, "WaitsRnr", 1, "queried: waits for the RNR timer"),

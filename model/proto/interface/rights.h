@@ -20,6 +20,8 @@ enum Access : Rights {
   kRemoteAtomicWrite = 1 << 8,
   kFlushGlobal = 1 << 9,
   kFlushPersistent = 1 << 10,
+  kShared = 1 << 11,  // the memory belongs to several regions (INV-13); no command gives it
+  kLocalAtomic = 1 << 12,
 };
 
 // The objects to which commands may give a right.
@@ -50,6 +52,7 @@ inline constexpr auto kRightRows = [] {
       RightRow{kFastRegister,      "fast_register",       "FR",  Memory,     kNo,  "made for fast registration: a peer may invalidate the key"},
       RightRow{kBindWindow,        "bind_window",         "MWB", Memory,     kNo,  "windows may be bound"},
       RightRow{kZeroBased,         "zero_based",          "",    Memory,     kNo,  "addresses count from 0 at Start (0 for a region); also for a window of type 2"},
+      RightRow{kLocalAtomic,       "local_atomic",        "",    Memory,     kNo,  "ATOMICs of the owner (MR-13); no work request of this device is one"},
       RightRow{kRemoteAtomicWrite, "remote_atomic_write", "RAW", Optional,   kYes, "a peer may use ATOMIC WRITE"},
       RightRow{kFlushGlobal,       "flush_global",        "FG",  Optional,   kNo,  "a peer may FLUSH to global visibility"},
       RightRow{kFlushPersistent,   "flush_persistent",    "FP",  Optional,   kNo,  "a peer may FLUSH to persistence"},
@@ -79,7 +82,7 @@ inline constexpr Rights kRemoteChanges =
 
 // Each bit belongs to one row at most.
 static_assert([] {
-  Rights seen = kLocalRead;
+  Rights seen = kLocalRead | kShared;
   for (const RightRow& row : kRightRows) {
     const bool one = row.right && !(row.right & (row.right - 1));
     if (!one || seen & row.right) return false;

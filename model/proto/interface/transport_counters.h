@@ -69,6 +69,7 @@ inline constexpr std::array kCountedCauses{
     CountedCause{RequestCause::BadReceiveWqe,        &TransportCounters::failed},
     CountedCause{RequestCause::UnreadableReceiveWqe, &TransportCounters::failed},
     CountedCause{RequestCause::BadInvalidate,        &TransportCounters::failed},
+    CountedCause{RequestCause::UnreadableMemory,     &TransportCounters::failed},
     // clang-format on
 };
 // nullptr: the cause has a drop counter, or no counter.

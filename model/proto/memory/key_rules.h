@@ -42,6 +42,9 @@ inline bool is_reserved(const InvalidateView& v) { return v.key == kReservedLkey
 inline bool plain_region(const InvalidateView& v) {
   return is_region(v) && !(v.entry->access & kFastRegister);
 }
+inline bool shared_region(const InvalidateView& v) {
+  return is_region(v) && (v.entry->access & kShared);
+}
 inline bool region_of_other_pd(const InvalidateView& v) {
   return is_region(v) && v.entry->pd != v.who.pd;
 }
@@ -64,6 +67,7 @@ inline constexpr std::array kInvalidateRules{
     KeyRule<InvalidateView>{"INV-10", invalidate::unknown},
     KeyRule<InvalidateView>{"INV-11", invalidate::is_reserved},
     KeyRule<InvalidateView>{"INV-12", invalidate::plain_region},
+    KeyRule<InvalidateView>{"INV-13", invalidate::shared_region},
     KeyRule<InvalidateView>{"INV-14", invalidate::region_of_other_pd},
     KeyRule<InvalidateView>{"INV-15", invalidate::type_1},
     KeyRule<InvalidateView>{"INV-16", invalidate::other_qp_2a},

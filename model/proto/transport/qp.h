@@ -98,8 +98,8 @@ struct alignas(64) SendState : SendPsns {
   u32 drains_to = 0;  // in SQD: the first WQE that must not begin
   u8 retries_left = 0, rnr_retries_left = 0;
   bool waits_rnr = false;
-  bool notify_drained = false;  // SQ_DRAINED was requested (G20.1)
-  bool waits_restart = false;   // after an implied NAK, until the repeated PSN is answered (G12.4)
+  SqdNotify notify_drained = SqdNotify::None;  // the event that was requested (G20.1)
+  bool waits_restart = false;  // after an implied NAK, until the repeated PSN is answered (G12.4)
   Credit credit = Credit::Unknown;
 };
 

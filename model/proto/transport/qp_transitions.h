@@ -105,6 +105,10 @@ bool path_ok(const Attributes& a, const PortAttributes& port) {
 }
 
 // `port`: the port that the queue pair will have.
+constexpr SqdNotify last_notify(const TransportOptions& options) {
+  return options.driver_events ? SqdNotify::Suspended : SqdNotify::Drained;
+}
+
 inline bool values_ok(const QpConfig& qp, const QpAttributes& a, const PortAttributes& port) {
   return value_ok(a.mask, kQpQkey, !qkey_is_controlled(a.qkey) || qp.privileged) &&  // G19.1
          value_ok(a.mask, kQpPathMtu, is_mtu(a.path_mtu) && a.path_mtu <= port.mtu) &&
@@ -116,6 +120,7 @@ inline bool values_ok(const QpConfig& qp, const QpAttributes& a, const PortAttri
          value_ok(a.mask, kQpRetryCount, a.retry_count < 8) &&
          value_ok(a.mask, kQpRnrRetry, a.rnr_retry < 8) &&
          value_ok(a.mask, kQpMinRnrTimer, a.min_rnr_timer < 32) &&
+         value_ok(a.mask, kQpSqdNotify, a.sqd_notify <= last_notify(qp.options)) &&
          value_ok(a.mask, kQpPath, path_ok(a, port));
 }
 
@@ -215,9 +220,12 @@ inline bool is_draining(const QpConfig& qp, const SendState& s) {
   return qp.state == QpState::Sqd && !all;
 }
 
-// True once, when a queue pair that must report it is drained.
-inline bool take_drained(const QpConfig& qp, SendState& s) {
-  return s.notify_drained && !is_draining(qp, s) && std::exchange(s.notify_drained, false);
+// Once, when a queue pair that must report it is drained: the event.
+inline std::optional<EventType> take_drained(const QpConfig& qp, SendState& s) {
+  if (s.notify_drained == SqdNotify::None || is_draining(qp, s)) return std::nullopt;
+  return std::exchange(s.notify_drained, SqdNotify::None) == SqdNotify::Drained
+             ? EventType::SqDrained
+             : EventType::QpSuspended;
 }
 
 // ModifyQp: an invalid mask or value changes nothing, not even the state. `ports`: from port 1 on;
@@ -252,8 +260,8 @@ inline CommandStatus modify_qp(QpConfig& qp, QpAttributes& given, SendState& sen
   if (a.mask & kQpRnrRetry) send.rnr_retries_left = qp.rnr_retry;
   if (a.state == QpState::Sqd && qp.state != QpState::Sqd)
     send.drains_to = qp.options.sqd_drains == SqdDrains::Posted ? posted : send.started;
-  send.notify_drained =
-      a.state == QpState::Sqd && (a.mask & kQpSqdNotify ? a.sqd_notify : send.notify_drained);
+  const SqdNotify notify = a.mask & kQpSqdNotify ? a.sqd_notify : send.notify_drained;
+  send.notify_drained = a.state == QpState::Sqd ? notify : SqdNotify::None;
   qp.state = a.state;
   return CommandStatus::Ok;
 }

@@ -56,6 +56,7 @@ enum class RequestCause : u8 {
   BadReceiveWqe,
   UnreadableReceiveWqe,
   BadInvalidate,
+  UnreadableMemory,
   Count,
 };
 inline constexpr std::array<std::string_view, std::size_t(RequestCause::Count)> kRequestCauseNames{
@@ -84,6 +85,7 @@ inline constexpr std::array<std::string_view, std::size_t(RequestCause::Count)> 
     "LocalProtection",
     "BadReceiveWqe",
     "UnreadableReceiveWqe",
-    "BadInvalidate"};
-static_assert(kRequestCauseNames.back() == "BadInvalidate");
+    "BadInvalidate",
+    "UnreadableMemory"};
+static_assert(kRequestCauseNames.back() == "UnreadableMemory");
 }  // namespace hca::proto

@@ -77,6 +77,9 @@ struct TransportOptions : Capabilities {
   bool congestion_control = false;
   // G25.3: a multicast datagram also reaches the members at the sending port ([U]).
   bool multicast_loop_back = true;
+  // AEQ-10, AEQ-22: asynchronous entries have the state of their queue pair, and ModifyQp can ask
+  // for QP_SUSPENDED.
+  bool driver_events = false;
   Recovery recovery = Recovery::GoBackN;
   u16 reorder_window = kMostReordered;  // of selective repeat, at both ends; packets
 };

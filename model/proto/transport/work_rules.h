@@ -115,6 +115,10 @@ inline constexpr RequestVerdict kBadReceiveWqe{RequestAction::NakAndFail,
 inline constexpr RequestVerdict kUnreadableReceiveWqe{RequestAction::NakAndFail,
                                                       RequestCause::UnreadableReceiveWqe,
                                                       NakCode::RemoteOperationalError, "T10-17/RC"};
+// The data of a READ: no receive WQE is concerned.
+inline constexpr RequestVerdict kUnreadableMemory{RequestAction::NakAndFail,
+                                                  RequestCause::UnreadableMemory,
+                                                  NakCode::RemoteOperationalError, "T10-17/RC"};
 inline constexpr RequestVerdict kReceiveProtection{RequestAction::NakAndFail,
                                                    RequestCause::LocalProtection,
                                                    NakCode::RemoteOperationalError, "T10-1/RC"};

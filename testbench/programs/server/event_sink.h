@@ -9,7 +9,7 @@ class EventSink {
  public:
   virtual ~EventSink() = default;
   virtual void completion_event(u32 cqn) = 0;
-  // For a port `kind` is None.
+  // For a port or the device `kind` is None.
   virtual void async_event(proto::EventType type, Kind kind, u32 number) = 0;
 };
 }  // namespace hca::attach

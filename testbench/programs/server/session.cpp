@@ -139,7 +139,7 @@ void Session::forget_events(const Object& object) {
   is_behind_ = true;  // those of others come back to it, and may have no room
   async_.remove([&](std::span<const u64> record) {
     return record[1] == object.cookie &&
-           proto::async_event(proto::EventType(record[0]))->object != proto::EventObject::Port;
+           !proto::is_unaffiliated(proto::async_event(proto::EventType(record[0]))->object);
   });
   if (object.kind == Kind::Cq && !object.named.empty() && object.named[0])
     object.named[0]->events->remove(

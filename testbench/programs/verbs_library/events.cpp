@@ -123,7 +123,7 @@ void count(Object& object, u32& events) {
 
 // False: its object is gone.
 bool fill(Context& context, EventObject kind, u64 word, ibv_async_event& event) {
-  if (kind == EventObject::Port) {
+  if (proto::is_unaffiliated(kind)) {
     event.element.port_num = int(word);
     return true;
   }

@@ -204,7 +204,7 @@ void path_from_device(const proto::QpAttributes& qp, ibv_qp_attr& a) {
 constexpr std::array kAttributes{
     // clang-format off
     AttributeRow{IBV_QP_CUR_STATE,           proto::kQpCurState,         [](auto& a, auto& qp) { qp.cur_state = proto::QpState(a.cur_qp_state); }},
-    AttributeRow{IBV_QP_EN_SQD_ASYNC_NOTIFY, proto::kQpSqdNotify,        [](auto& a, auto& qp) { qp.sqd_notify = a.en_sqd_async_notify; }},
+    AttributeRow{IBV_QP_EN_SQD_ASYNC_NOTIFY, proto::kQpSqdNotify,        [](auto& a, auto& qp) { qp.sqd_notify = proto::SqdNotify(a.en_sqd_async_notify != 0); }},
     AttributeRow{IBV_QP_ACCESS_FLAGS,        proto::kQpAccess,           [](auto& a, auto& qp) { qp.access = access_of(a.qp_access_flags).value_or(0); }},
     AttributeRow{IBV_QP_PKEY_INDEX,          proto::kQpPkeyIndex,        [](auto& a, auto& qp) { qp.pkey_index = a.pkey_index; }},
     AttributeRow{IBV_QP_QKEY,                proto::kQpQkey,             [](auto& a, auto& qp) { qp.qkey = a.qkey; }},

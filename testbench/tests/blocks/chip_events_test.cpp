@@ -45,7 +45,7 @@ std::string order(const Pair::Side& side) {
 }
 void modify(Pair& pair, Pair::Side& side, u32 slot, QpState state, u32 mask = 0) {
   QpAttributes a{};
-  a.state = state, a.mask = kQpState | mask, a.sqd_notify = true;
+  a.state = state, a.mask = kQpState | mask, a.sqd_notify = SqdNotify::Drained;
   side.host.command(slot, CommandOpcode::ModifyQp, 1, a);
   pair.advance(2000);
   const auto header = decode<CommandHeader>(&side.memory[kCommands + slot * kCommandBytes]);

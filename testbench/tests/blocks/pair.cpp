@@ -117,13 +117,14 @@ bool Pair::Side::read_memory(u64 address, u8* to, u32 bytes, Cycle at) {
   std::memcpy(to, &memory.at(address), bytes);
   return true;
 }
-void Pair::Side::write_memory(u64 address, const u8* from, u32 bytes, Cycle at) {
+bool Pair::Side::write_memory(u64 address, const u8* from, u32 bytes, Cycle at) {
   if (sees) sees(address, bytes, true, at);
-  if (address >= kContexts) return contexts[address].assign(from, from + bytes);
+  if (address >= kContexts) return contexts[address].assign(from, from + bytes), true;
   if (address + bytes > memory.size()) throw std::runtime_error("write outside of memory");
   std::memcpy(&memory[address], from, bytes);
   if (address < kData) control_writes.push_back({at, address});
   if (address >= kCqs && address < kData) host.cqe_written();
+  return true;
 }
 std::vector<Cycle> Pair::Side::writes_to(u64 from, u64 bytes) const {
   std::vector<Cycle> found;

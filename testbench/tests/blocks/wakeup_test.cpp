@@ -107,7 +107,7 @@ void ask(Pair::Side& side, const Load& load, u32 turn) {
 
 void modify(Pair::Side& side, u32 qpn, QpState state) {
   QpAttributes a{};
-  a.state = state, a.mask = kQpState, a.sqd_notify = true;
+  a.state = state, a.mask = kQpState, a.sqd_notify = SqdNotify::Drained;
   if (state == QpState::Sqd) a.mask |= kQpSqdNotify;
   side.host.command(8 + qpn, CommandOpcode::ModifyQp, qpn, a);
 }

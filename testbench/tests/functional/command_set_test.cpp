@@ -19,8 +19,9 @@ struct Mailbox : blocks::Outside {
     if (address + count <= sizeof block) std::memcpy(to, block + address, count);
     return true;
   }
-  void write_memory(u64 address, const u8* from, u32 count, blocks::Cycle) override {
+  bool write_memory(u64 address, const u8* from, u32 count, blocks::Cycle) override {
     if (address + count <= sizeof block) std::memcpy(block + address, from, count);
+    return true;
   }
   void transmit(blocks::Packet* packet, blocks::Cycle) override {
     blocks::PacketPool::give_back(packet);

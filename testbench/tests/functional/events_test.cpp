@@ -18,7 +18,7 @@ Events events(Station& s, CompChannel& channel) {
 }
 QpAttributes to(QpState state, u32 mask = 0) {
   QpAttributes a{};
-  a.state = state, a.mask = kQpState | mask, a.sqd_notify = true;
+  a.state = state, a.mask = kQpState | mask, a.sqd_notify = SqdNotify::Drained;
   return a;
 }
 testbench::Error modify(Station& s, const QpAttributes& a) { return s.verbs.modify_qp(*s.qp, a); }

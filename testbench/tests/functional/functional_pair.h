@@ -22,7 +22,9 @@ struct Station {
   u32 sent_through = 0;  // port of the last frame
   FunctionalHca hca{
       {[this](u64 at, std::span<u8> to) { return memory.read(at, to.data(), to.size()), true; },
-       [this](u64 at, std::span<const u8> from) { memory.write(at, from.data(), from.size()); },
+       [this](u64 at, std::span<const u8> from) {
+         return memory.write(at, from.data(), from.size()), true;
+       },
        [this](u32 port, std::span<const u8> frame) {
          sent.emplace_back(frame.begin(), frame.end()), sent_through = port;
        }},

@@ -91,7 +91,7 @@ class Script {
   void modify(unsigned i, QpState state, u32 mask) {
     Side& s = sides_[i];
     QpAttributes a{};
-    a.state = state, a.mask = kQpState | mask, a.sqd_notify = true;
+    a.state = state, a.mask = kQpState | mask, a.sqd_notify = SqdNotify::Drained;
     a.port = 1, a.access = kAllAccess, a.path_mtu = 1024, a.dest_qpn = sides_[1 - i].qp->qpn;
     a.rq_psn = a.sq_psn = 0xfffffe, a.max_rd_atomic = a.max_dest_rd_atomic = 4;
     a.min_rnr_timer = 12, a.timeout = 14, a.retry_count = 7, a.rnr_retry = 7;

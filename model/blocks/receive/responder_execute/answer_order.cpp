@@ -10,6 +10,8 @@ using namespace proto;
 // Returns the outcome that may begin: the first of its queue pair, or a new READ directly after one
 // whose packets are all requested. READ data arrive in the order of the requests.
 Outcome* AnswerOrder::next_to_begin(const ResponderQueue& q) {
+  if (q.unread && !q.flushing) [[unlikely]]
+    return nullptr;
   if (!q.first || !q.first->started) return q.first;
   if (q.flushing) return nullptr;
   if (!q.reading || q.reading->asked < q.reading->effect.packets) return nullptr;
@@ -109,7 +111,8 @@ void AnswerOrder::end_invalidate(u32 qpn, u32 life) {
 // False: a link has no room.
 bool AnswerOrder::emit(const Outcome& o) {
   const bool faults = o.fails;
-  ReplyLink* const replies = o.replies ? ports_.of(o.reply.qpn).replies_out : nullptr;
+  const bool replies_now = o.replies && !queues_[o.reply.qpn].unread;
+  ReplyLink* const replies = replies_now ? ports_.of(o.reply.qpn).replies_out : nullptr;
   if (replies && !replies->can_push()) return false;
   if (o.completes && !outputs_.completions_out->can_push()) return false;
   if (faults && !outputs_.faults_out->can_push()) return false;

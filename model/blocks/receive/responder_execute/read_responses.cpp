@@ -108,6 +108,8 @@ void ReadResponses::ask_rest(Rest& rest) {
 DmaCallbacks ReadResponses::client() {
   return {this, [](void* part, const DmaRequest& r, Cycle first, Cycle last) {
             auto& x = *static_cast<ReadResponses*>(part);
+            if (r.failed) [[unlikely]]
+              static_cast<Packet*>(r.context)->unread = true;
             // Otherwise the rest is still to come.
             if (r.notify) x.arrived(static_cast<Packet*>(r.context), first, last);
           }};
@@ -124,9 +126,44 @@ void ReadResponses::arrived(Packet* p, Cycle first, Cycle last) {
   ports_[p->port].responses_in.push(p, 1, port.last_response - now - 1);
 }
 
+namespace {
+// The READ of the next response packet. READs that ended without an answer stand before it.
+Outcome& answered_by(const ResponderQueue& q) {
+  Outcome* o = q.first;
+  while (o->answered == o->effect.packets && o->next) [[unlikely]] o = o->next;
+  return *o;
+}
+}  // namespace
+
+// T10-17, class A without a receive WQE: the NAK takes the place of the response whose data are
+// missing. Nothing after it is answered.
+void ReadResponses::refuse_unread(const Packet& p, ResponderQueue& q) {
+  const Outcome& o = *q.first;
+  const QpConfig& qp = contexts_.qps[p.qpn];
+  const u32 msn = psn_sub(o.reply.msn, !o.repeats);  // G5.3
+  ++counters_.failed;
+  counts_.add(qp, kUnreadableMemory.cause);
+  q.failed = q.unread = true;
+  ports_[p.port].replies_out->push(
+      Reply{.qpn = p.qpn,
+            .psn = p.psn,
+            .msn = msn,
+            .syndrome = answer_syndrome(kUnreadableMemory, o.effect, qp)});
+  outputs_.faults_out->push(Fault{.qpn = p.qpn,
+                                  .raise = true,
+                                  .event = EventType::QpFatal,
+                                  .part = EventPart::OutboundResponse,
+                                  .refused = true,
+                                  .rolls_back = !o.repeats,
+                                  .psn = p.psn,
+                                  .msn = msn});
+}
+
 void ReadResponses::forward(unsigned number) {
   ResponderPort& port = ports_[number];
   if (!port.replies_out->can_push()) return;
+  if (port.responses_in.front()->unread && !outputs_.faults_out->can_push()) [[unlikely]]
+    return;
   Packet* p = port.responses_in.pop();
   const u32 qpn = p->qpn;
   ResponderQueue& q = queues_[qpn];
@@ -134,15 +171,18 @@ void ReadResponses::forward(unsigned number) {
     p->buffers->give(now() + 1);
     return PacketPool::give_back(p);
   }
-  if (q.flushing) {
+  if (p->unread && !q.flushing && !q.unread) refuse_unread(*p, q);
+  if (q.flushing || q.unread) {
     p->buffers->give(now() + 1);
     PacketPool::give_back(p);
   } else {
     port.replies_out->push(Reply{.qpn = qpn, .psn = p->psn, .packet = p});
     probe_.event(now() + 1, Step::Completed, qpn, p->psn);
   }
-  const Outcome& o = *q.first;
-  if (++q.first->answered != o.effect.packets) return;
+  Outcome& o = answered_by(q);
+  if (++o.answered != o.effect.packets) return;
+  if (q.unread && !q.flushing) [[unlikely]]
+    return;  // it ends with its queue pair's Error
   if (!q.flushing)
     note_told(q.told, psn_add(o.effect.ack_psn, o.effect.packets - 1), o.reply.msn,
               o.reply.syndrome, o.consumed);

@@ -50,6 +50,7 @@ class ReadResponses : ResponderPart {
                  Packet* p);
   void ask_rest(Rest& rest);
   void arrived(Packet* p, Cycle first, Cycle last);
+  void refuse_unread(const Packet& packet, ResponderQueue& q);
 
   PerPort<OfPort> by_port_;
   Outcomes& outcomes_;

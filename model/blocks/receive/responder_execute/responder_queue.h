@@ -21,6 +21,7 @@ struct alignas(64) ResponderQueue {
   bool fetching = false, unparking = false, failed = false, flushing = false;
   bool wqe_open = false;
   bool listed = false;  // its first outcome may be due
+  bool unread = false;  // the data of a READ could not be read: it enters Error
   bool tells = false;   // its peer may not have received its credits
   bool congested = false;
   u32 life = 0;

@@ -13,7 +13,7 @@ Packet* ResponsePackets::make(const QpConfig& qp, const Outcome& o, const Opcode
   p->qpn = qp.qpn;
   p->psn = psn;
   p->port = u8(port);
-  p->is_request = false;
+  p->is_request = p->unread = false;
   p->buffers = &buffers;
   p->life = queues_[qp.qpn].life;
   ExtHeaders ext;

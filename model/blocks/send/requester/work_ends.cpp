@@ -20,7 +20,7 @@ void WorkEnds::queue(u32 qpn, SendQueue& q) {
 void WorkEnds::fail(u32 qpn, u32 index, WcStatus status) {
   SendQueue& q = queues_[qpn];
   if (q.failing) return;
-  state_of(qpn).notify_drained = false;
+  state_of(qpn).notify_drained = SqdNotify::None;
   q.failing = true;
   q.fail_index = index;
   q.fail_status = status;
@@ -34,7 +34,8 @@ void WorkEnds::fail(u32 qpn, u32 index, WcStatus status) {
 
 // Class C (C9-216): no WQE is blamed, and none waits for its answer any more.
 void WorkEnds::fail_unread(u32 qpn) {
-  outbox_.fault({.qpn = qpn, .raise = true, .event = EventType::QpFatal, .of_sends = true});
+  outbox_.fault(
+      {.qpn = qpn, .raise = true, .event = EventType::QpFatal, .part = EventPart::SendQueue});
   enter_error(qpn);
   wake_at(now() + 1);
 }
@@ -59,15 +60,15 @@ void WorkEnds::complete() {
     completing_.pop();
     q.completing = false;
     if (std::exchange(q.waits_to_fail, false)) order_.activate(qpn, q);
-    if (state_of(qpn).notify_drained && take_drained(contexts_.qps[qpn], state_of(qpn)))
-      return push_drained(qpn);
+    if (const auto event = take_drained(contexts_.qps[qpn], state_of(qpn)))
+      return push_drained(qpn, *event);
   }
 }
 
 // G20.1: after the CQEs of all work that was begun.
-void WorkEnds::push_drained(u32 qpn) {
+void WorkEnds::push_drained(u32 qpn, EventType event) {
   Completed& completed = outputs_.completions_out->start();
-  completed.event = EventType::SqDrained;
+  completed.event = event;
   completed.cqn = contexts_.qps[qpn].send_cq;
   completed.cqe = {};
   completed.cqe.qpn = qpn;
@@ -130,7 +131,7 @@ void WorkEnds::enter_errors() {
     q.in_error = true;
     q.failing = q.waits_local = false;
     ++s.epoch;
-    s.notify_drained = false;
+    s.notify_drained = SqdNotify::None;
     timers_.clear(qpn);
     turns_.drop(q);
     // Acknowledged WQEs complete first; the scheduler then sends the rest of the queue as turns to

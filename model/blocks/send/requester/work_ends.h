@@ -35,7 +35,7 @@ class WorkEnds : RequesterPart {
  private:
   bool complete_one(u32 qpn, SendQueue& q);
   void fail_refused(u32 qpn, SendQueue& q);
-  void push_drained(u32 qpn);
+  void push_drained(u32 qpn, proto::EventType event);
   void push_completion(u32 qpn, u32 index, proto::WcStatus status,
                        const proto::SentMessage* message);
 

@@ -20,8 +20,9 @@ struct Memory : Outside {
     return address != kUnreadable;
   }
   static constexpr u64 kUnreadable = 0x1000;
-  void write_memory(u64, const u8*, u32 bytes, Cycle at) override {
+  bool write_memory(u64, const u8*, u32 bytes, Cycle at) override {
     writes.push_back(at), written.push_back(bytes);
+    return true;
   }
   void transmit(Packet*, Cycle) override {}
   Cycles reads, writes;
