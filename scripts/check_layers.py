@@ -35,7 +35,7 @@ TWINS = {PROTO, ENGINE, DEVICE, BLOCKS, RTL}
 SOFTWARE = {PROTO, ENGINE, DEVICE, BLOCKS, FUNCTIONAL, TLM}
 ALL = set(MAY_INCLUDE)
 BENCH_FOLDERS = [
-    ("text", SPECIFICATION), ("packets", SPECIFICATION), ("cm", SPECIFICATION),
+    ("text", SPECIFICATION), ("packets", SPECIFICATION), ("cm", SPECIFICATION), ("sma", SPECIFICATION),
     ("lockstep", TWINS), ("rtl_path", TWINS),
     ("host", SOFTWARE), ("scenario", SOFTWARE), ("workload", SOFTWARE),
     ("testbed", ALL), ("trace", ALL), ("vectors", ALL), ("run", ALL), ("report", ALL), ("replay", ALL),

@@ -168,6 +168,9 @@ struct hca::engine::Knobs<hca::proto::TransportOptions> {
           "driver_events", &C::driver_events,
           "asynchronous entries have the state of their queue pair (AEQ-10), otherwise 0; ModifyQp "
           "takes SqdNotify 2 (AEQ-22)"),
+      knob("managed_ports", &C::managed_ports,
+           "SetPort takes the port states Init and Armed, and an LMC, as a subnet manager sets "
+           "them"),
       knob("recovery", &C::recovery, proto::kRecoveryNames,
            "RC's loss recovery; selective_repeat conforms to no specification"),
       knob("reorder_window", &C::reorder_window, Unit::Count, 1, proto::kMostReordered,

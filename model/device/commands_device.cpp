@@ -72,6 +72,16 @@ std::vector<u32> fail_device(Contexts& contexts) {
   return failed;
 }
 
+namespace {
+// What only a managed port has: the states between Down and Active, several LIDs.
+bool may_be_set(const PortAttributes& a, bool is_managed) {
+  const bool plain = a.state == PortState::Down || a.state == PortState::Active;
+  const bool managed = a.state == PortState::Init || a.state == PortState::Armed;
+  const bool lids = !(a.lid & ((1u << a.lmc) - 1));
+  return is_managed ? (plain || managed) && lids : plain && !a.lmc;
+}
+}  // namespace
+
 CommandStatus set_port(Call& c) {
   PortAttributes* port = find_port(c);
   if (!port) return CommandStatus::BadObject;
@@ -79,7 +89,7 @@ CommandStatus set_port(Call& c) {
   auto a = decode<PortAttributes>(c.body);
   if (a.state == PortState::AsItIs)
     a.state = cable.asked == PortState::AsItIs ? PortState::Active : cable.asked;
-  if (a.state != PortState::Down && a.state != PortState::Active) return CommandStatus::BadValue;
+  if (!may_be_set(a, c.contexts.options.managed_ports)) return CommandStatus::BadValue;
   if (a.framing >= kFramingCount || !is_mtu(a.mtu) || a.vlan > kMaxVlan)
     return CommandStatus::BadValue;
   if (std::none_of(std::begin(a.pkeys), std::end(a.pkeys), pkey_is_valid))  // PKEY-9

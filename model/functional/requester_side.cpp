@@ -177,7 +177,7 @@ void FunctionalHca::transmit(const QpConfig& qp, const Path& path, const OpcodeR
                              const Bth& bth, const ExtHeaders& ext, u32 payload_bytes) {
   write_headers(path, row, bth, ext, payload_bytes, frame_.data(), ip_id_++);
   const u32 bytes = finish_frame(frame_.data(), shape_of(path, row, payload_bytes));
-  if (is_down(contexts_.ports[qp.port - 1u])) return;
+  if (!may_send(contexts_.ports[qp.port - 1u], qp.qpn)) return;
   ++counters(qp).sent;
   if (!names_partition(qp)) return;
   io_.transmit(qp.port, {frame_.data(), bytes});

@@ -216,6 +216,7 @@ constexpr std::array kVerbs{
     VerbForm{"write_memory", check_write_memory, never},
     VerbForm{"unreadable", check_unreadable, never},
     VerbForm{"unwritable", check_unwritable, never},
+    VerbForm{"agent", check_agent, never},
     VerbForm{"hold", a_truth, never, true},
     VerbForm{"release", check_held, never, true},
     VerbForm{"drop", check_held, never, true},

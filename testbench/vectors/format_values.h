@@ -85,6 +85,7 @@ void some_hex(const JsonAt& json, const SetupPlan*);
 void bytes_or_none(const JsonAt& json, const SetupPlan* plan);
 void some_bytes(const JsonAt& json, const SetupPlan* plan);
 void an_sge_list(const JsonAt& json, const SetupPlan* plan);
+void check_agent(const JsonAt& json, const SetupPlan* plan);   // host_agent.cpp
 void check_driver(const JsonAt& json, const SetupPlan* plan);  // host_driver.cpp
 // ---- Steps that post
 void check_post_send(const JsonAt& json, const SetupPlan* plan);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 #include "testbench/vectors/command_bodies.h"
 #include "testbench/vectors/queue_attributes.h"
@@ -143,6 +144,10 @@ u64 VectorHost::object_of_event(const JsonAt& json) const {
 
 // ---- Completions and events
 std::vector<QueueCompletion> VectorHost::poll() {
+  serve();
+  return std::exchange(pending_, {});
+}
+std::vector<QueueCompletion> VectorHost::poll_all() {
   std::vector<QueueCompletion> all;
   Wc wc;
   for (const auto& [name, cq] : cqs_)

@@ -11,6 +11,7 @@
 
 #include "testbench/host/aeq_driver.h"
 #include "testbench/host/replay_device.h"
+#include "testbench/sma/subnet_agent.h"
 #include "testbench/vectors/completion.h"
 #include "testbench/vectors/contents.h"
 #include "testbench/vectors/packet.h"
@@ -58,7 +59,13 @@ class VectorHost {
   // The driver takes the events, and then the step's own entries (host_driver.cpp).
   std::vector<FieldDifference> drive(const JsonAt& json, std::span<const AsyncEvent> events);
 
-  std::vector<QueueCompletion> poll();
+  // A subnet management agent serves a queue pair from now on (host_agent.cpp).
+  void start_agent(const JsonAt& json);
+  // The agent takes what has arrived; true: it did something to the device.
+  bool serve();
+  void pass(u64 nanoseconds) { now_ += nanoseconds; }
+
+  std::vector<QueueCompletion> poll();  // but for those of the agent
   std::optional<AsyncEvent> next_async_event();
   // For the last event taken: another byte was written after its valid bit (AEQ-3).
   bool event_was_late() const { return event_was_late_; }
@@ -95,6 +102,9 @@ class VectorHost {
   void must_execute(proto::CommandOpcode opcode, u32 object, Block& block, const JsonAt& where);
   Cq& cq_of(const JsonAt& json) const;
   Srq& srq_of(const JsonAt& json) const;  // by its name in "srq"
+  std::vector<QueueCompletion> poll_all();
+  void post_agent_buffer(u64 index);
+  void answer_by_agent(const Wc& wc);
   DriverDevice driven_device();
   void set_driver(const JsonAt& json);
   std::vector<FieldDifference> compare_driver(const JsonAt& json);
@@ -115,5 +125,10 @@ class VectorHost {
   u32 seen_events_ = 0;
   bool event_was_late_ = false;
   AeqDriver driver_{driven_device()};
+  std::optional<sma::SubnetAgent> agent_;
+  const VectorQp* agent_qp_ = nullptr;
+  u64 agent_memory_ = 0;
+  u64 now_ = 0;  // time that passed
+  std::vector<QueueCompletion> pending_;
 };
 }  // namespace hca::testbench

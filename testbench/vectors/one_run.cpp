@@ -67,7 +67,7 @@ class Run {
     bool acts;  // all that came before must be explained
     void (Run::*run)(const JsonAt&);
   };
-  static constexpr std::size_t kVerbs = 26;
+  static constexpr std::size_t kVerbs = 27;
   static const std::array<Verb, kVerbs>& verbs() {
     static constexpr std::array<Verb, kVerbs> rows{{
         {"post_send", true, &Run::post_send},
@@ -82,6 +82,7 @@ class Run {
         {"write_memory", true, &Run::write_memory},
         {"unreadable", true, &Run::unreadable},
         {"unwritable", true, &Run::unwritable},
+        {"agent", true, &Run::agent},
         {"hold", true, &Run::hold},
         {"release", true, &Run::release},
         {"drop", true, &Run::drop},
@@ -126,6 +127,7 @@ class Run {
   void arm(const JsonAt& json) { host_.arm(json); }
   void write_memory(const JsonAt& json) { host_.contents().write(json, host_.symbols()); }
   void unreadable(const JsonAt& json) { host_.make_unreadable(json); }
+  void agent(const JsonAt& json) { host_.start_agent(json); }
   void unwritable(const JsonAt& json) { host_.make_unwritable(json); }
   void memory(const JsonAt& json) { host_.contents().expect(json, host_.symbols()); }
   void command(const JsonAt& json) {
@@ -160,7 +162,10 @@ class Run {
   void hold(const JsonAt& json) { loop_.hold(json); }
   void release(const JsonAt& json) { loop_.release(json, host_.symbols()); }
   void drop(const JsonAt& json) { loop_.drop(json, host_.symbols()); }
-  void advance(const JsonAt& json) { device_->advance(nanoseconds_of(json)); }
+  void advance(const JsonAt& json) {
+    device_->advance(nanoseconds_of(json));
+    host_.pass(nanoseconds_of(json));
+  }
   void silence(const JsonAt& json) {
     advance(json);
     settle();
@@ -252,8 +257,10 @@ class Run {
 
   // ---- What the device does
   void settle() {
-    device_->run();
-    take_frames();
+    do {
+      device_->run();
+      take_frames();
+    } while (host_.serve());
     for (std::vector<Frame> passing = loop_.arriving(); !passing.empty();
          passing = loop_.arriving()) {
       for (const Frame& frame : passing) note("  => " + text_of(frame)), device_->inject(frame);

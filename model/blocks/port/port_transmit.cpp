@@ -115,7 +115,7 @@ template <bool kSpecial>
   if (!from.empty()) fetch_ahead(*from.front());
   replies_next_ = p->is_request || (kSpecial && is_controlled);
   if (p->buffers) p->buffers->give(next);
-  if (attributes && is_down(*attributes)) [[unlikely]]
+  if (attributes && !may_send(*attributes, p->qpn)) [[unlikely]]
     return PacketPool::give_back(p);
   ++counters->tx_packets;
   counters->tx_bytes += p->frame_bytes;

@@ -9,9 +9,10 @@ namespace hca::proto {
 inline constexpr u16 kMaxVlan = 0xfff;
 inline constexpr unsigned kGidEntries = 8, kPkeyEntries = 16;
 
-// Values as in ibv_port_state. The values in between belong to a subnet manager, which this device
-// does not have.
-enum class PortState : u8 { AsItIs = 0, Down = 1, Active = 4 };
+// Values as in ibv_port_state. Init and Armed are for a port with a subnet manager: in Init only
+// QP 0 sends and receives, in Armed the others receive too.
+enum class PortState : u8 { AsItIs = 0, Down = 1, Init = 2, Armed = 3, Active = 4 };
+inline constexpr u8 kMaxLmc = 7;
 
 struct PortAttributes {
   u8 framing = 0;  // enum Framing
@@ -27,6 +28,7 @@ struct PortAttributes {
   // G18.2, G19.2: counts of violations; they saturate.
   u16 bad_pkeys = 0, bad_qkeys = 0;
   u16 sm_lid = 0;
+  u8 lmc = 0;
   bool reregister = false;
 };
 template <>
@@ -36,8 +38,10 @@ struct Layout<PortAttributes> {
       make_rows(field(&PortAttributes::framing, "Framing", 8,
                       "0 IB local, 1 IB global, 2 RoCEv1, 3 and 4 RoCEv2"),
                 field(&PortAttributes::state, "State", 8,
-                      "1 Down: nothing is sent, arriving frames are dropped; 4 Active; SetPort: 0 "
-                      "unchanged, the first time Active. Down while its cable is broken, then the "
+                      "1 Down: nothing is sent, arriving frames are dropped; 4 Active; option "
+                      "`managed_ports`: 2 Init, only QP 0 sends and receives; 3 Armed, only QP 0 "
+                      "sends; SetPort: 0 unchanged, the first time Active. Down while its cable is "
+                      "broken, then the "
                       "state that SetPort requested last"),
                 field(&PortAttributes::lid, "LID", 16, "of the port"),
                 field(&PortAttributes::mtu, "MTU", 32, "largest payload of a packet"),
@@ -51,7 +55,10 @@ struct Layout<PortAttributes> {
                 field(&PortAttributes::bad_pkeys, "BadPkeys", 16,
                       "packets dropped for their P_Key, 0xffff at most; SetPort sets it"),
                 field(&PortAttributes::bad_qkeys, "BadQkeys", 16, "the same for the Q_Key"),
-                field(&PortAttributes::sm_lid, "SmLID", 16, "of the subnet manager"), unused(15),
+                field(&PortAttributes::sm_lid, "SmLID", 16, "of the subnet manager"), unused(12),
+                field(&PortAttributes::lmc, "LMC", 3,
+                      "option `managed_ports`: the port has the 2^LMC LIDs whose other bits are "
+                      "those of LID"),
                 field(&PortAttributes::reregister, "Reregister", 1,
                       "SetPort: clients must register again; not stored"),
                 field(&PortAttributes::priorities, "Priorities", 64,
@@ -59,6 +66,7 @@ struct Layout<PortAttributes> {
 };
 
 inline bool is_down(const PortAttributes& port) { return port.state == PortState::Down; }
+inline bool is_active(const PortAttributes& port) { return port.state == PortState::Active; }
 
 constexpr u8 vlan_priority(const PortAttributes& port, u8 service_level) {
   return u8(port.priorities >> 4 * (service_level & 15) & 7);

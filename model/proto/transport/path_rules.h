@@ -69,6 +69,16 @@ inline bool comes_from_peer(const Path& path, const u8* frame, const FrameShape&
   return path_fault(path, frame, shape) == PathFault::None;
 }
 
+// True if a packet of a queue pair, or to it, passes the port in its state.
+inline bool may_send(const PortAttributes& port, u32 qpn) {
+  if (is_active(port)) [[likely]]
+    return true;
+  return qpn == kQp0 && !is_down(port);
+}
+inline bool may_receive(const PortAttributes& port, u32 dest_qp) {
+  return may_send(port, dest_qp) || port.state == PortState::Armed;
+}
+
 // G34.3: the frame has the tag of the port's VLAN; without a VLAN any tag or none is accepted.
 inline bool is_of_vlan(const PortAttributes& port, const u8* frame, const FrameShape& shape) {
   if (is_native(shape.framing)) return true;
@@ -80,7 +90,7 @@ inline bool is_of_vlan(const PortAttributes& port, const u8* frame, const FrameS
 
 // The destination of the frame is the port's MAC address or LID.
 inline bool names_port(const PortAttributes& port, const u8* frame, const FrameShape& shape) {
-  if (is_native(shape.framing)) return load_be<2>(frame + 2) == port.lid;
+  if (is_native(shape.framing)) return !((load_be<2>(frame + 2) ^ port.lid) >> port.lmc);
   return load_be<4>(frame) == port.mac >> 16 && load_be<2>(frame + 4) == (port.mac & 0xffff);
 }
 // G34.3, C9-53.

@@ -12,8 +12,10 @@ struct PortEventRow {
   bool (*happens)(const PortAttributes& before, const PortAttributes& after);
 };
 inline constexpr std::array kPortEvents{
-    PortEventRow{EventType::PortErr, [](auto& a, auto& b) { return !is_down(a) && is_down(b); }},
-    PortEventRow{EventType::PortActive, [](auto& a, auto& b) { return is_down(a) && !is_down(b); }},
+    PortEventRow{EventType::PortErr,
+                 [](auto& a, auto& b) { return is_active(a) && !is_active(b); }},
+    PortEventRow{EventType::PortActive,
+                 [](auto& a, auto& b) { return !is_active(a) && is_active(b); }},
     PortEventRow{EventType::LidChange, [](auto& a, auto& b) { return a.lid != b.lid; }},
     PortEventRow{EventType::GidChange, [](auto& a, auto& b) { return a.gids != b.gids; }},
     PortEventRow{EventType::PkeyChange, [](auto& a, auto& b) { return a.pkeys != b.pkeys; }},
@@ -45,6 +47,8 @@ inline bool is_malformed(const QpConfig& qp, const ParsedPacket& packet) {
 inline u64 DropCounters::*port_drop(const PortAttributes& port, u32 number, const u8* frame,
                                     const ParsedPacket& packet, const QpConfig* qp) {
   using D = DropCounters;
+  if (!may_receive(port, packet.bth.dest_qp)) [[unlikely]]
+    return &D::port_down;
   if (!is_for_port(port, frame, packet) && !is_for_any_port(frame, packet)) return &D::not_for_port;
   if (!is_of_vlan(port, frame, packet)) return &D::wrong_vlan;
   if (packet.payload_bytes > port.mtu) return &D::above_mtu;  // G34.3

@@ -80,6 +80,8 @@ struct TransportOptions : Capabilities {
   // AEQ-10, AEQ-22: asynchronous entries have the state of their queue pair, and ModifyQp can ask
   // for QP_SUSPENDED.
   bool driver_events = false;
+  // SetPort takes the states and the LMC that a subnet manager sets.
+  bool managed_ports = false;
   Recovery recovery = Recovery::GoBackN;
   u16 reorder_window = kMostReordered;  // of selective repeat, at both ends; packets
 };
