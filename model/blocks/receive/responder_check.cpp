@@ -15,29 +15,31 @@ struct CauseRow {
   RequestCause cause;
   u64 ResponderCheckCounters::*counter;
 };
-using C = ResponderCheckCounters;
-constexpr std::array kCauses{CauseRow{RequestCause::Good, &C::good},
-                             CauseRow{RequestCause::WrongService, &C::wrong_service},
-                             CauseRow{RequestCause::BadQpState, &C::bad_qp_state},
-                             CauseRow{RequestCause::WrongPath, &C::wrong_path},
-                             CauseRow{RequestCause::WrongVl, &C::wrong_vl},
-                             CauseRow{RequestCause::BadPkey, &C::bad_pkey},
-                             CauseRow{RequestCause::BadQkey, &C::bad_qkey},
-                             CauseRow{RequestCause::NoXrcSrq, &C::no_xrc_srq},
-                             CauseRow{RequestCause::WrongXrcDomain, &C::wrong_xrc_domain},
-                             CauseRow{RequestCause::Duplicate, &C::duplicate},
-                             CauseRow{RequestCause::NakPending, &C::nak_pending},
-                             CauseRow{RequestCause::PsnAhead, &C::psn_ahead},
-                             CauseRow{RequestCause::BadSequence, &C::bad_sequence},
-                             CauseRow{RequestCause::Unsupported, &C::unsupported},
-                             CauseRow{RequestCause::TooManyReads, &C::too_many_reads},
-                             CauseRow{RequestCause::NoReceiveWqe, &C::no_receive_wqe},
-                             CauseRow{RequestCause::SharedQueueFailed, &C::srq_failed},
-                             CauseRow{RequestCause::BadLength, &C::bad_length},
-                             CauseRow{RequestCause::Misaligned, &C::misaligned},
-                             CauseRow{RequestCause::BadRkey, &C::bad_rkey}};
+constexpr auto kCauses = [] {
+  using C = ResponderCheckCounters;
+  return std::array{CauseRow{RequestCause::Good, &C::good},
+                    CauseRow{RequestCause::WrongService, &C::wrong_service},
+                    CauseRow{RequestCause::BadQpState, &C::bad_qp_state},
+                    CauseRow{RequestCause::WrongPath, &C::wrong_path},
+                    CauseRow{RequestCause::WrongVl, &C::wrong_vl},
+                    CauseRow{RequestCause::BadPkey, &C::bad_pkey},
+                    CauseRow{RequestCause::BadQkey, &C::bad_qkey},
+                    CauseRow{RequestCause::NoXrcSrq, &C::no_xrc_srq},
+                    CauseRow{RequestCause::WrongXrcDomain, &C::wrong_xrc_domain},
+                    CauseRow{RequestCause::Duplicate, &C::duplicate},
+                    CauseRow{RequestCause::NakPending, &C::nak_pending},
+                    CauseRow{RequestCause::PsnAhead, &C::psn_ahead},
+                    CauseRow{RequestCause::BadSequence, &C::bad_sequence},
+                    CauseRow{RequestCause::Unsupported, &C::unsupported},
+                    CauseRow{RequestCause::TooManyReads, &C::too_many_reads},
+                    CauseRow{RequestCause::NoReceiveWqe, &C::no_receive_wqe},
+                    CauseRow{RequestCause::SharedQueueFailed, &C::srq_failed},
+                    CauseRow{RequestCause::BadLength, &C::bad_length},
+                    CauseRow{RequestCause::Misaligned, &C::misaligned},
+                    CauseRow{RequestCause::BadRkey, &C::bad_rkey}};
+}();
 constexpr auto kCounterOf = [] {
-  std::array<u64 C::*, std::size_t(RequestCause::Count)> counters{};
+  std::array<u64 ResponderCheckCounters::*, std::size_t(RequestCause::Count)> counters{};
   for (const CauseRow& row : kCauses) counters[std::size_t(row.cause)] = row.counter;
   return counters;
 }();
