@@ -250,6 +250,20 @@ def ports(hca, scenario):
     wants(output, PINGPONG)
 
 
+def migration(hca, scenario):
+    """A connection migrates to the second port, because the wire of the first loses one of its packets each time."""
+    with tempfile.TemporaryDirectory() as folder:
+        lossy = os.path.join(folder, "lossy.yaml")
+        with open(scenario) as file, open(lossy, "w") as copy:
+            copy.write(file.read() + "faults:\n  - {action: drop, from: 0, port: 1, psn: 20, occurrence: 0, per_million: 1000000}\n")
+        two = ["--set", "hca.core.ports=2", "--set", "hca.transport.apm=true"]
+        for settings in two, [*two, *ROCE]:
+            for clock, options in ("sim", []), ("sim", REPLACE), ("wall", []):
+                with Served(hca, lossy, settings) as served:
+                    output = finish(served.start("", [case_program(hca), "migration"], clock, options), "the program")
+                    wants(output, r"^1 groups: \d+ passed, 0 failed$")
+
+
 def documented(hca, scenario):
     """The commands of docs/manual/reference/verbs.md, but for the one that installs packages."""
     root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -277,7 +291,7 @@ def lost(hca, scenario):
 
 
 CASES = {
-    "one_hca": one_hca, "ordinary_user": ordinary_user, "ports": ports, "documented": documented, "without_xrc": without_xrc,
+    "one_hca": one_hca, "ordinary_user": ordinary_user, "ports": ports, "migration": migration, "documented": documented, "without_xrc": without_xrc,
     "devices": devices, "no_server": no_server, "replaced": replaced, "by_name": by_name, "killed_client": killed_client,
     "killed_server": killed_server, "cases": cases, "lost": lost, "spinning": spinning}
 

@@ -185,7 +185,7 @@ def block_of(path):
     if path.parent.name in OWN_FOLDER:
         return path.parent.name
     name = path.stem.removesuffix("_config")
-    return name.split("_")[0] if name.startswith(("chip_", "port_")) else name
+    return name.split("_")[0] if name.startswith(("chip_", "command_", "port_")) else name
 
 
 def breach_of_block(path, header):

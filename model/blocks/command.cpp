@@ -16,6 +16,8 @@ void Command::tick() {
     take_cable();
   if (!drains_.empty()) [[unlikely]]
     end_drains();
+  if (!moves_.empty()) [[unlikely]]
+    end_moves();
   if (!accesses_.can_close()) return;  // it wakes
   for (FaultLink& link : faults_in)
     if (link.can_pop()) take_fault(link);
@@ -34,6 +36,7 @@ void Command::take_fault(FaultLink& link) {
   if (f.invalidate) return take_invalidate(link.pop());
   if (f.event == EventType::DeviceFatal) [[unlikely]]
     return take_fatal(link);
+  if (f.step != PathStep::None) return take_step(link);
   const QpConfig* qp = contexts_.find_qp(f.qpn);
   if (f.sends_alone) {  // whose requester has stopped
     if (qp && sends(qp->state)) {
@@ -235,6 +238,8 @@ void Command::execute() {
   if (effect.port_events) tell(effect.port, effect.port_events);
   if (effect.takes_away)
     drain({.report = Report::Command, .key = effect.key});
+  else if (effect.migrates)
+    start_move({.qpn = effect.qpn, .writes_back = true});
   else
     write_back();
   probe.event(now(), Step::Passed, header.object, u64(header.opcode), u64(header.status));

@@ -17,6 +17,7 @@
 namespace hca::blocks {
 struct CommandCounters {
   u64 commands = 0, refused = 0, faults = 0, invalidations = 0, local_works = 0, waits_drain = 0;
+  u64 armed = 0, migrations = 0, waits_migration = 0;
 };
 
 // Executes mailbox commands, transitions to Error, work requests and SENDs that change the key
@@ -29,7 +30,9 @@ struct CommandCounters {
 // request with a page list `latency` after the list is read. The removal of a key, a queue or a
 // queue pair is written back, or reported to the requesting block, when the accesses judged before
 // it have drained: in the same cycle if there are none, else in the cycle after the last access.
-// `completion` sees a changed CQ one cycle later. One cable a cycle breaks or is repaired; the
+// A step of path migration takes effect in the cycle in which it is seen. A migration to another
+// port is carried out when the requests that the old port passed on before have been taken; packets
+// of the old port are dropped from the first cycle on. `completion` sees a changed CQ one cycle later. One cable a cycle breaks or is repaired; the
 // events of its port follow, one each cycle, and the port does not change again before they are
 // reported.
 class Command : public engine::Block {
@@ -81,6 +84,21 @@ class Command : public engine::Block {
   void take_work();
   void execute_work(const device::LocalWork& work, std::span<const u64> list);
   void take_invalidate(const Fault& fault);
+  // command_migration.cpp
+  struct Move {
+    u32 qpn = 0, life = 0;
+    unsigned port = 0;         // the old one, from 0 on
+    u32 requests = 0;          // requests passed on by it
+    bool resumes = false;      // the requester waits for it
+    bool writes_back = false;  // so does the command
+    Cycle since = 0;
+  };
+  void take_step(FaultLink& link);
+  bool start_move(Move move);
+  bool join_move(const Move& other);
+  bool end_move(const Move& move);
+  void end_moves();
+  bool has_passed_on(const Move& move) const;
   // The report to make when accesses have drained.
   enum class Report : u8 { Command, Work, Invalidate };
   struct Drain {
@@ -103,6 +121,7 @@ class Command : public engine::Block {
   ResponderExecute& execute_;
   Accesses& accesses_;
   std::deque<Drain> drains_;
+  std::deque<Move> moves_;
   std::array<u8, proto::kCommandBytes> block_{};
   static constexpr u32 kPagesAtOnce = 512;  // a longer list is read in parts
   std::array<u8, kPagesAtOnce * proto::kPageAddressBytes> page_bytes_{};
@@ -127,5 +146,9 @@ struct hca::engine::Counters<hca::blocks::CommandCounters> {
       counter("invalidations", &C::invalidations, "keys", "keys invalidated by the peer"),
       counter("local_works", &C::local_works, "WQEs", "work requests that changed the key table"),
       counter("waits_drain", &C::waits_drain, kWaited,
-              "the end of accesses judged before a key, a queue or a queue pair was removed"));
+              "the end of accesses judged before a key, a queue or a queue pair was removed"),
+      counter("armed", &C::armed, "queue pairs", "alternate paths armed by a packet"),
+      counter("migrations", &C::migrations, "queue pairs", "migrations to the alternate path"),
+      counter("waits_migration", &C::waits_migration, kWaited,
+              "requests of the old port, before a queue pair migrates to another one"));
 };

@@ -10,6 +10,7 @@
 #include "model/blocks/packet.h"
 #include "model/engine/link.h"
 #include "model/proto/interface/events.h"
+#include "model/proto/transport/migration_rules.h"
 
 namespace hca::blocks {
 // A send WQE that came with its doorbell. `next`: the next one of its queue pair, or of its turn.
@@ -114,7 +115,8 @@ struct Reply {
 };
 
 // A change that must happen between two cycles: a queue pair enters Error, with its affiliated
-// asynchronous event if there is one; or a key is invalidated; or only an event is raised.
+// asynchronous event if there is one; or a key is invalidated; or a step of path migration is taken
+// (G17); or only an event is raised.
 struct Fault {
   u32 qpn = 0;  // for an event alone: the number of its object
   bool raise = false;
@@ -127,6 +129,8 @@ struct Fault {
   bool sends_alone = false;             // the queue pair enters SQE instead
   bool refused = false;                 // a request was refused
   bool rolls_back = false;              // on its execution: ePSN and MSN return to `psn` and `msn`
+  proto::PathStep step{};               // Arm or Migrate; the queue pair stays in its state
+  bool resumes = false;                 // the requester waits for the migration
   device::ReceiveQueue failed_queue{};  // an SRQ: it fails too
   u32 psn = 0, msn = 0;
 };

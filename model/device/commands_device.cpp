@@ -73,12 +73,10 @@ std::vector<u32> fail_device(Contexts& contexts) {
 }
 
 namespace {
-// What only a managed port has: the states between Down and Active, several LIDs.
-bool may_be_set(const PortAttributes& a, bool is_managed) {
-  const bool plain = a.state == PortState::Down || a.state == PortState::Active;
-  const bool managed = a.state == PortState::Init || a.state == PortState::Armed;
-  const bool lids = !(a.lid & ((1u << a.lmc) - 1));
-  return is_managed ? (plain || managed) && lids : plain && !a.lmc;
+// Only a managed port has the states between Down and Active.
+bool may_be(PortState state, bool is_managed) {
+  const bool plain = state == PortState::Down || state == PortState::Active;
+  return plain || (is_managed && (state == PortState::Init || state == PortState::Armed));
 }
 }  // namespace
 
@@ -89,9 +87,10 @@ CommandStatus set_port(Call& c) {
   auto a = decode<PortAttributes>(c.body);
   if (a.state == PortState::AsItIs)
     a.state = cable.asked == PortState::AsItIs ? PortState::Active : cable.asked;
-  if (!may_be_set(a, c.contexts.options.managed_ports)) return CommandStatus::BadValue;
+  if (!may_be(a.state, c.contexts.options.managed_ports)) return CommandStatus::BadValue;
   if (a.framing >= kFramingCount || !is_mtu(a.mtu) || a.vlan > kMaxVlan)
     return CommandStatus::BadValue;
+  if (a.lid & path_bits_of(a)) return CommandStatus::BadValue;
   if (std::none_of(std::begin(a.pkeys), std::end(a.pkeys), pkey_is_valid))  // PKEY-9
     return CommandStatus::BadValue;
   cable.asked = a.state;

@@ -85,6 +85,7 @@ CommandStatus create_qp(Call& c) {
   send = {};
   send.epoch = epoch;
   x.receive.make(connection) = {};
+  x.alternates.make(connection) = {};
   x.sent.make(connection).assign(qp.sq.entries(), {});
   at(x.bound_windows, qpn) = 0;
   at(x.sends_posted, qpn) = 0;
@@ -100,8 +101,9 @@ CommandStatus modify_qp(Call& c) {
   QpConfig& qp = x.qps[qpn];
   const QpState from = qp.state;
   if (qp.srqn && a.mask & kQpPort && a.port != x.srqs[qp.srqn].port) return CommandStatus::BadValue;
-  const CommandStatus status = proto::modify_qp(qp, x.given[qpn], x.send_of(qpn), x.receive_of(qpn),
-                                                a, x.ports, x.sends_posted[qpn]);
+  const CommandStatus status =
+      proto::modify_qp(qp, x.given[qpn], x.alternate_of(qpn), x.send_of(qpn), x.receive_of(qpn), a,
+                       x.ports, x.sends_posted[qpn]);
   if (status != CommandStatus::Ok) return status;
   c.effect.qpn = qpn;
   if (a.state == QpState::Reset) x.sends_posted[qpn] = 0;
@@ -110,6 +112,7 @@ CommandStatus modify_qp(Call& c) {
   c.effect.start = from == QpState::Rtr && a.state == QpState::Rts;
   c.effect.resume = from == QpState::Sqd && a.state == QpState::Rts;
   c.effect.drain = a.state == QpState::Sqd;
+  c.effect.migrates = asks_to_migrate(qp, a);
   c.effect.recover = from == QpState::Sqe && a.state == QpState::Rts;
   return status;
 }

@@ -13,6 +13,7 @@
 #include "model/proto/interface/drop_counters.h"
 #include "model/proto/interface/events.h"
 #include "model/proto/memory/memory_region.h"
+#include "model/proto/transport/alternate_path.h"
 #include "model/proto/transport/port_rules.h"
 #include "model/proto/transport/qp.h"
 #include "model/proto/transport/qp_transitions.h"
@@ -84,7 +85,8 @@ struct Contexts {
   std::vector<PortCable> cables;             // from port 1 on
   std::vector<proto::DropCounters> drops;    // from port 1 on
   std::vector<proto::TransportCounters> transport;
-  std::vector<proto::QpAttributes> given;      // by QP: last values of ModifyQp
+  std::vector<proto::QpAttributes> given;  // by QP: last values of ModifyQp
+  ByConnection<proto::AlternatePath> alternates;
   std::vector<u64> qp_contexts;                // by QP: chosen by the host
   std::map<u32, std::vector<u64>> page_lists;  // by key index
   // Page lists of removed regions, for accesses judged before the removal.
@@ -132,6 +134,8 @@ struct Contexts {
   const proto::SendState& send_of(u32 qpn) const { return send[connection_of(qpn)]; }
   proto::ReceiveState& receive_of(u32 qpn) { return receive[connection_of(qpn)]; }
   const proto::ReceiveState& receive_of(u32 qpn) const { return receive[connection_of(qpn)]; }
+  proto::AlternatePath& alternate_of(u32 qpn) { return alternates[connection_of(qpn)]; }
+  const proto::AlternatePath& alternate_of(u32 qpn) const { return alternates[connection_of(qpn)]; }
   // The receive queue whose WQEs a request takes, if it takes one. In XRC the first packet of a
   // message names it (G24.2, G24.5).
   ReceiveQueue receive_queue_of(const proto::QpConfig& qp,

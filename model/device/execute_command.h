@@ -14,9 +14,10 @@ namespace hca::device {
 struct CommandEffect {
   u32 qpn = 0;
   bool flush = false, clear = false, resume = false;
-  bool start = false;    // it left RTR for RTS
-  bool drain = false;    // it entered SQD
-  bool recover = false;  // it left SQE for RTS
+  bool start = false;     // it left RTR for RTS
+  bool drain = false;     // it entered SQD
+  bool recover = false;   // it left SQE for RTS
+  bool migrates = false;  // it goes to its alternate path (device::migrate())
   // A key, a queue or a queue pair was removed: the command is written back when the earlier judged
   // accesses have ended.
   bool takes_away = false;

@@ -114,6 +114,9 @@ class Link {
   // after each pop that leaves an item.
   bool can_pop() const { return seen_from_ <= domain_->now(); }
   bool empty() const { return head_ == tail_; }
+  // The items pushed and popped so far, modulo 2^32.
+  u32 pushed() const { return u32(tail_); }
+  u32 popped() const { return u32(head_); }
   const T& front() const { return front_->item; }
   // Since when the first item could be popped, ignoring pop(interval) and hold_until(); kNever: the
   // link is empty.

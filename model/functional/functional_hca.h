@@ -13,6 +13,7 @@
 #include "model/device/event_queue.h"
 #include "model/device/execute_command.h"
 #include "model/device/memory_keys.h"
+#include "model/device/migration.h"
 #include "model/device/port_counts.h"
 #include "model/proto/transport/kept_requests.h"
 #include "model/proto/transport/qp_transitions.h"
@@ -162,7 +163,7 @@ class FunctionalHca {
                         std::span<const u8> payload);
   proto::WcStatus place(const proto::QpConfig& qp, u32 index, u32 offset, std::span<const u8> data);
   const proto::SentMessage* awaited(u32 qpn);
-  void act(u32 qpn, const proto::AckVerdict& verdict);
+  void act(u32 qpn, const proto::AckVerdict& judged);
   void go_back(u32 qpn, const proto::AckVerdict& verdict);
   proto::PsnRange packet_of(u32 qpn, proto::Psn psn) const;
   void note_kept(u32 qpn, proto::Psn psn);
@@ -191,6 +192,9 @@ class FunctionalHca {
     counts_.add(qp, verdict.cause);
     if (io_.judged) io_.judged(verdict);
   }
+  void migrate(u32 qpn);
+  bool refuses_path(u32 qpn, const proto::ParsedPacket& packet, std::span<const u8> frame,
+                    u32 port);
   // `sender`: the queue pair of this port that sent the datagram, else kAnyQp.
   void receive_multicast(const proto::ParsedPacket& packet, std::span<const u8> frame, u32 port,
                          u32 sender);

@@ -105,6 +105,7 @@ void FunctionalHca::run_command(u64 address) {
   io_.write(address, block);
   if (effect.message) interrupt(effect.vector);
   raise_of_port(effect.port, effect.port_events);
+  if (effect.migrates) migrate(effect.qpn);
   if (effect.drain) raise_if_drained(effect.qpn);
   if (effect.event) raise(effect.event->type, effect.event->object);
   if (effect.cqn) notify(*effect.cqn);

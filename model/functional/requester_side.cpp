@@ -251,7 +251,8 @@ WcStatus FunctionalHca::place(const QpConfig& qp, u32 index, u32 offset, std::sp
   return WcStatus::Success;
 }
 
-void FunctionalHca::act(u32 qpn, const AckVerdict& verdict) {
+void FunctionalHca::act(u32 qpn, const AckVerdict& judged) {
+  const AckVerdict verdict = or_migrate(contexts_.qps[qpn], judged);
   if (verdict.action == AckAction::Drop) {
     ++counters(contexts_.qps[qpn]).unexpected_answers;
     return;
@@ -276,10 +277,12 @@ void FunctionalHca::act(u32 qpn, const AckVerdict& verdict) {
       s.waits_rnr = true;
       set_timer(qpn, rnr_delay_ns(verdict.rnr_code));  // G8.2, G8.3
       [[fallthrough]];
+    case AckAction::Migrate:
     case AckAction::Resend:
+      if (verdict.action == AckAction::Migrate) migrate(qpn);
       go_back(qpn, verdict);
       ++s.epoch;
-      if (verdict.action == AckAction::Resend) {
+      if (verdict.action != AckAction::Wait) {
         stop_timer(qpn);
         s.waits_rnr = false;
       }

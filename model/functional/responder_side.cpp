@@ -26,8 +26,13 @@ void FunctionalHca::take_frame(std::span<const u8> frame, u32 port) {
   const QpConfig* qp = contexts_.find_qp(packet.bth.dest_qp);
   if (!qp && packet.bth.dest_qp == kMulticastQp)
     return receive_multicast(packet, frame, port, kAnyQp);
-  if (const auto dropped = port_drop(own, port, frame.data(), packet, qp))
-    return counts_.drop(port, dropped);
+  auto dropped = port_drop(own, port, frame.data(), packet, qp);
+  const bool is_for_qp = !dropped || dropped == &DropCounters::wrong_port;
+  if (qp && is_for_qp && qp->path_mig != PathMigState::Migrated) {
+    if (refuses_path(qp->qpn, packet, frame, port)) return;
+    dropped = port_drop(own, port, frame.data(), packet, qp);
+  }
+  if (dropped) return counts_.drop(port, dropped);
   if (packet.opcode && !packet.opcode->is_request) return receive_answer(*qp, packet, frame);
   receive_request(qp->qpn, packet, frame);
 }

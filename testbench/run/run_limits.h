@@ -126,6 +126,7 @@ struct Consequence {
 };
 inline constexpr std::array kConsequences{
     Consequence{"command", "waits_drain"},
+    Consequence{"command", "waits_migration"},
     Consequence{"port", "waits_link"},  // the link is a resource
     Consequence{"qp_scheduler", "waits_pushes"},
     Consequence{"responder_execute", "waits_atomics"},

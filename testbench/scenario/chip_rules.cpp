@@ -34,6 +34,27 @@ void check_rate_limit(const Scenario& s, std::vector<ChipMistake>& mistakes) {
         {{"connection.rate_limit"},
          fmt::format("is set with {}, whose datagrams have a path each; allowed: 0 b/s", "ud")});
 }
+// An alternate path needs both chips, and a port that the workloads do not use themselves.
+void check_alternate(const Scenario& s, std::vector<ChipMistake>& mistakes) {
+  const u32 port = s.connection.alternate_port;
+  if (!port) return;
+  const auto refuse = [&](std::string_view what) {
+    mistakes.push_back(
+        {{"connection.alternate_port"}, fmt::format("is {} {}; allowed: 0", port, what)});
+  };
+  if (s.connection.service() == proto::Service::Ud) return refuse("with ud, which has no path");
+  if (s.connection.srq) return refuse("with an SRQ, whose queue pairs stay at its port");
+  for (const NodeConfig& node : s.nodes) {
+    const auto& options = node.hca.transport;
+    if (!options.apm) return refuse("without hca.transport.apm: true of each chip");
+    if (options.recovery != proto::Recovery::GoBackN)
+      return refuse("with selective_repeat, which keeps packets at their port");
+    if (port > node.hca.core.ports) return refuse("which is no port of each chip");
+  }
+  for (const WorkloadConfig& w : s.workload)
+    for (const NodePort& end : w.ends())
+      if (end.port + 1 == port) return refuse("which is the port of a workload");
+}
 // The longest frame of a connection: a full payload with all headers that an opcode of its service
 // has, and its CRCs.
 u32 longest_frame(const ConnectionConfig& c) {
@@ -173,6 +194,7 @@ std::vector<ChipMistake> chip_mistakes(const Scenario& scenario) {
   std::vector<ChipMistake> mistakes;
   check_core(scenario, mistakes);
   check_rate_limit(scenario, mistakes);
+  check_alternate(scenario, mistakes);
   check_buffer(scenario, mistakes);
   check_links(scenario, mistakes);
   check_outcomes(scenario, mistakes);

@@ -39,7 +39,8 @@ struct ConnectionConfig {
   u32 qps = 1, max_rd_atomic = 16;
   bool srq = false;  // the queue pairs of a workload share one SRQ at each end
   u32 timeout = 14, retry_count = 7, rnr_retry = 7, min_rnr_timer = 12;
-  u64 rate_limit = 0;  // bits a second per queue pair, whole kilobits; 0: unlimited
+  u64 rate_limit = 0;      // bits a second per queue pair, whole kilobits; 0: unlimited
+  u32 alternate_port = 0;  // of the alternate path; 0: none
   u32 client_psn = 0x10, server_psn = 0x20, udp_source_port = proto::kFirstUdpSourcePort;
 
   proto::Service service() const {

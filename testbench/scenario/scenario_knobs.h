@@ -59,6 +59,9 @@ struct hca::engine::Knobs<hca::testbench::ConnectionConfig> {
       knob("rate_limit", &Config::rate_limit, Unit::BitsPerSecond, 0, 1'000'000'000'000,
            testbench::kWholeKilobits,
            "rate limit of the requests of each queue pair on the wire, not for ud; 0 b/s: none"),
+      knob("alternate_port", &Config::alternate_port, Unit::Count, 0, blocks::kMaxPorts,
+           "port of the alternate path of all queue pairs, at both ends; they migrate to it when "
+           "the retries are exhausted (hca.transport.apm); 0: none"),
       knob("client_psn", &Config::client_psn, Unit::Count, 0, 0xffffff, "first PSN of the client"),
       knob("server_psn", &Config::server_psn, Unit::Count, 0, 0xffffff, "first PSN of the server"),
       knob("udp_source_port", &Config::udp_source_port, Unit::Count, proto::kFirstUdpSourcePort,

@@ -155,6 +155,7 @@ class Testbed {
   void create(Endpoint& end, const NodePort& place, const Need& need);
   void create_queues(Endpoint& end, const Need& need);
   void connect(Bundle& bundle, const BundleKey& key, const Need& need);
+  void give_alternate(proto::QpAttributes& attributes, const NodePort& peer) const;
   void modify(Endpoint& end, const NodePort& peer, bool is_client, u32 qp, u32 service_level);
 
   const Scenario scenario_;

@@ -97,6 +97,10 @@ void Testbed::create(Endpoint& end, const NodePort& place, const Need& need) {
   if (scenario_.nodes[i].hca.caches.tables() && !node.verbs.context_memory())
     check(i, node.verbs.give_context_memory() == Error::None, "SetContextMemory");
   check(i, node.verbs.set_port(port_of(place), end.port) == Error::None, "SetPort");
+  if (const u32 port = scenario_.connection.alternate_port) {
+    const NodePort alternate{place.node, port - 1};
+    check(i, node.verbs.set_port(port_of(alternate), port) == Error::None, "SetPort");
+  }
   check(i, end.send_cq = node.verbs.create_cq(need.qps * need.send_wqes, node.events), "CreateCq");
   check(i, end.recv_cq = node.verbs.create_cq(need.qps * need.receive_wqes, node.events),
         "CreateCq");
@@ -163,6 +167,21 @@ void Testbed::renew(const BundleKey& key) {
   connect(bundle, key, need);
 }
 
+// The alternate path leads from port to port of the same number, like the primary one.
+void Testbed::give_alternate(proto::QpAttributes& a, const NodePort& peer) const {
+  const u32 port = scenario_.connection.alternate_port;
+  if (!port) return;
+  const NodePort to{peer.node, port - 1};
+  proto::PathAttributes path = proto::primary_of(a);
+  path.dmac = mac_of(nodes_.size(), to);
+  path.dgid_low = a.sgid_index ? gid_low_of_ipv6(to) : gid_low_of_ipv4(to);
+  path.dlid = lid_of(nodes_.size(), to);
+  proto::set_alternate(a, path);
+  a.alt_port = u8(port);
+  a.alt_timeout = a.timeout;
+  a.path_mig_state = proto::PathMigState::Rearm;
+}
+
 void Testbed::modify(Endpoint& end, const NodePort& peer, bool is_client, u32 qp,
                      u32 service_level) {
   const ConnectionConfig& c = scenario_.connection;
@@ -190,6 +209,7 @@ void Testbed::modify(Endpoint& end, const NodePort& peer, bool is_client, u32 qp
   // Frames without a VLAN tag carry it in the high bits of their DSCP.
   if (!proto::is_native(c.framing)) a.traffic_class = u8((service_level & 7) << 5);
   a.rate_limit = u32(c.rate_limit / kKilobit);
+  give_alternate(a, peer);
   end.to_peer.push_back({a.dest_qpn, a.qkey, c.framing == proto::Framing::IbGlobal, a.sgid_index,
                          a.sl, a.traffic_class, a.hop_limit, a.flow_label, a.dlid,
                          a.udp_source_port, a.dmac, a.dgid_high, a.dgid_low});
@@ -200,6 +220,7 @@ void Testbed::modify(Endpoint& end, const NodePort& peer, bool is_client, u32 qp
     a.mask = find_transition(proto::kind_of(c.service(), proto::QpSide::Both),
                              std::exchange(from, state), state)
                  ->required;
+    if (c.alternate_port && state == QpState::Rts) a.mask |= kMigrationAttributes;
     if (end.verbs->modify_qp(*end.qps[qp], a) != Error::None)
       throw std::runtime_error(fmt::format("chip {}: ModifyQp to state {} gives command status {}",
                                            end.node, name_of(state),

@@ -57,8 +57,8 @@ constexpr std::array kQpKeys{FormatKey{"service", one_of_names<kServiceNames>},
                              FormatKey{"xrcd", a_name},
                              FormatKey{"State", one_of_names<kFirstStates>},
                              FormatKey{"state", the_queue_state}};
-// These say how a ModifyQp changes a state.
-constexpr u32 kOfCommands = kQpCurState | kQpSqdNotify;
+// These say how a ModifyQp changes a state, or give an alternate path.
+constexpr u32 kOfCommands = kQpCurState | kQpSqdNotify | kMigrationAttributes;
 // Not what only a query has, and Mask.
 constexpr u32 kOfSetup = ((u32{1} << kQpMaskNames.size()) - 1) & ~kOfCommands;
 

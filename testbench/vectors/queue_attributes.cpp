@@ -8,13 +8,15 @@ namespace hca::testbench {
 using namespace proto;
 
 namespace {
-constexpr std::array<std::string_view, 11> kPathFields{
-    "SgidIndex",     "SL",   "TClass",   "HopLimit", "DLID",     "FlowLabel",
-    "UdpSourcePort", "DMAC", "DGIDHigh", "DGIDLow",  "RateLimit"};
+constexpr std::array<std::string_view, 12> kPathFields{
+    "SgidIndex",     "SL",   "TClass",   "HopLimit", "DLID",      "FlowLabel",
+    "UdpSourcePort", "DMAC", "DGIDHigh", "DGIDLow",  "RateLimit", "PathBits"};
+constexpr std::string_view kAlternate = "Alt";
 }  // namespace
 
 u32 mask_of_field(std::string_view name) {
   if (std::find(kPathFields.begin(), kPathFields.end(), name) != kPathFields.end()) return kQpPath;
+  if (name.starts_with(kAlternate)) return kQpAltPath;
   const auto found = std::find(kQpMaskNames.begin(), kQpMaskNames.end(), name);
   return found == kQpMaskNames.end() ? 0 : u32{1} << (found - kQpMaskNames.begin());
 }

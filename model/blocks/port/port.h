@@ -107,6 +107,10 @@ class PortTransmit : public engine::Block {
 // With selective_repeat a request ahead of the expected one is kept (responder_check), and a NAK
 // goes on in its place. When the earlier ones have arrived, kept requests are judged again, one a
 // cycle from the next cycle on; arriving packets wait meanwhile.
+//
+// A packet of cycle n that arms its queue pair, or makes it migrate, is judged in n + 2, when
+// `command` has done so; later arrivals wait. A migration to another port also waits for the
+// requests of the old one (command).
 class PortReceive : public engine::Block {
  public:
   struct Outputs {
@@ -150,10 +154,16 @@ class PortReceive : public engine::Block {
 
  private:
   [[gnu::always_inline]] void receive(Packet* p, Cycle checked);
+  [[gnu::always_inline]] void pass(Packet* p, Cycle checked);
   void prepare(Packet& p);
   void arrive_at(LinkControl& first, Packet* packet);
   Cycle taken_at(const Packet& packet) const;
   bool frame_good(Packet& p, Cycle checked);
+  // port_migration.cpp
+  bool passes_path(Packet& p, const proto::QpConfig& qp, Cycle checked,
+                   u64 proto::DropCounters::*counter);
+  void ask_step();
+  void forward_held();
   // port_stand_ins.cpp
   proto::PacketVerdict check_by(const PortStandIns& who, Packet& p, proto::LinkLayer link);
   // port_multicast.cpp
@@ -180,7 +190,7 @@ class PortReceive : public engine::Block {
   ResponseCheck& response_;
   Congestion& congestion_;
   const proto::PortAttributes& attributes_;
-  static constexpr u32 kBells = 1, kEvents = 2, kCopies = 4, kKept = 8;
+  static constexpr u32 kBells = 1, kEvents = 2, kCopies = 4, kKept = 8, kHeld = 16;
   u32 pending_ = 0;      // flags: work other than packets that may be pending
   const bool slow_;      // the core is slower than the link
   const unsigned port_;  // from 1 on
@@ -199,6 +209,14 @@ class PortReceive : public engine::Block {
   };
   Ring<Copy> copies_;
   Ring<Packet*> kept_;  // that were ahead of those before them, which have come
+  // The packet that waits until `command` has armed its queue pair or has migrated it (G17).
+  struct Held {
+    Packet* packet = nullptr;
+    Cycle checked = 0;
+    proto::PathStep step{};
+    bool asked = false;
+  };
+  Held held_;
   PacketPool pool_;
   proto::NetworkCrcs network_crcs_;
 };

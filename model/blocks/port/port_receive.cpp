@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "model/blocks/port/port.h"
+#include "model/device/migration.h"
 #include "model/proto/transport/kept_requests.h"
 #include "model/proto/transport/port_rules.h"
 #include "model/proto/transport/work_rules.h"
@@ -42,8 +43,8 @@ inline Cycle PortReceive::taken_at(const Packet& p) const {
   if (control) control->freed_in.deliver(last + 1, taken_++, {p.lane, p.frame_bytes});
 }
 
-// Doorbells, events, copies of datagrams, kept packets. True: there was one of these two, and what
-// arrives waits.
+// Doorbells, events, copies of datagrams, kept packets, a packet held for path migration. True:
+// there was one of these three, and what arrives waits.
 [[gnu::noinline]] bool PortReceive::serve_beside() {
   if (bells_in.can_pop() && outputs.bells_out->can_push()) ring(bells_in.pop());
   if (!events_.empty()) push_event();
@@ -51,9 +52,12 @@ inline Cycle PortReceive::taken_at(const Packet& p) const {
   if (copies) forward_copy();
   const bool kept = !copies && !kept_.empty();
   if (kept) forward_kept();
+  const bool held = held_.packet;
+  if (held && !copies && !kept) forward_held();
   pending_ = (bells_in.empty() ? 0 : kBells) | (events_.empty() ? 0 : kEvents) |
-             (copies_.empty() ? 0 : kCopies) | (kept_.empty() ? 0 : kKept);
-  return copies || kept;
+             (copies_.empty() ? 0 : kCopies) | (kept_.empty() ? 0 : kKept) |
+             (held_.packet ? kHeld : 0);
+  return copies || kept || held;
 }
 
 [[gnu::hot]] void PortReceive::tick() {
@@ -80,7 +84,11 @@ inline void PortReceive::receive(Packet* p, Cycle checked) {
     return PacketPool::give_back(p);
   }
   if (!frame_good(*p, checked)) [[unlikely]]
-    return PacketPool::give_back(p);
+    return held_.packet == p ? void() : PacketPool::give_back(p);
+  pass(p, checked);
+}
+
+inline void PortReceive::pass(Packet* p, Cycle checked) {
   p->qpn = p->parsed.bth.dest_qp;
   p->psn = p->parsed.bth.psn;
   p->last = std::max(p->last, now()) + (checked - now());
@@ -108,6 +116,8 @@ inline bool PortReceive::frame_good(Packet& p, Cycle checked) {
   if (!qp && dest_qp == kMulticastQp) [[unlikely]]
     return spread(p, checked);
   const auto counter = port_drop(attributes_, port_, p.frame(), p.parsed, qp);
+  if (qp && qp->path_mig != PathMigState::Migrated) [[unlikely]]
+    return passes_path(p, *qp, checked, counter);
   return !counter || drop(counter);
 }
 
@@ -121,6 +131,26 @@ bool PortReceive::drop(u64 DropCounters::*counter) {
      : counter == &D::wrong_port                                ? counters.rx_wrong_port
                                                                 : counters.rx_bad_frame);
   return false;
+}
+
+// The packet goes on when the state of its queue pair calls for no further step.
+[[gnu::cold]] void PortReceive::forward_held() {
+  if (!held_.asked) return ask_step();
+  wake_at(now() + 1);
+  Packet* const p = held_.packet;
+  const QpConfig* qp = contexts_.find_qp(p->qpn);
+  if (qp &&
+      path_step(device::path_step_view(contexts_, *qp, port_, p->parsed, p->frame())) == held_.step)
+    return;
+  if (!outputs.requests_out->can_push() || !outputs.acks_out->can_push() ||
+      !outputs.cnps_out->can_push())
+    return;
+  held_.packet = nullptr;
+  const Cycle checked = std::max(held_.checked, now());
+  const auto counter = port_drop(attributes_, port_, p->frame(), p->parsed, qp);
+  const bool good = qp ? passes_path(*p, *qp, checked, counter) : drop(counter);
+  if (good) return pass(p, checked);
+  if (held_.packet != p) PacketPool::give_back(p);
 }
 
 // Requests wait for nothing but their headers, responses for their last beat.
@@ -199,7 +229,8 @@ inline void PortReceive::route(Packet* p, const QpConfig& qp, Cycle checked) {
   if (bell.shared) return ring_shared(bell);
   const QpConfig* qp = contexts_.find_qp(bell.qpn);
   if (!qp || !has_receive_queue(*qp)) return;
-  outputs.bells_out->push(ReceiveBell{bell.qpn, responder_.post(bell.qpn, u16(bell.posted))});
+  const bool late = qp->has_moved && !is_of_port(*qp, port_);
+  outputs.bells_out->push(ReceiveBell{bell.qpn, responder_.post(bell.qpn, u16(bell.posted), late)});
 }
 
 // SRQ-10: to one that has failed, too.

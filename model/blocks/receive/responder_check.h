@@ -54,8 +54,11 @@ class ResponderCheck {
   Cycle check(Packet& packet, Cycle now, Cycle at);
 
   // A doorbell. Returns the receive WQEs posted so far, as a count that does not wrap.
-  u32 post(u32 qpn, u16 producer) {
+  // `late`: the queue pair has migrated, and a doorbell of its new port may have come first.
+  u32 post(u32 qpn, u16 producer, bool late = false) {
     u32& posted = receive_[connection_of(qpn)].rq_posted;
+    if (late && u16(posted - producer) < 0x8000) [[unlikely]]
+      return posted;
     return posted = proto::widen_index(posted, producer);
   }
   // The same for an SRQ, if it exists.

@@ -67,10 +67,13 @@ void ResponderReply::queue(Ring<Reply>& waiting, const Reply& reply) {
 void ResponderReply::send(Port& port, const Reply& reply) {
   next_ = now() + config_.interval;
   const QpConfig* qp = contexts_.find_qp(reply.qpn);
-  const bool moved = port_count_ > 1 && qp && &port != &ports[port_of(*qp)];  // by a reset
-  if (!qp || qp->state == QpState::Reset || qp->state == QpState::Init || moved ||
-      !names_partition(*qp))
+  const bool moved = qp && has_left(port, *qp);
+  if (!qp || qp->state == QpState::Reset || qp->state == QpState::Init ||
+      (moved && !qp->has_moved) || !names_partition(*qp))
     return drop(reply);
+  // After a migration an answer leaves by the new port; a response is complete and stays.
+  if (moved && !reply.packet) [[unlikely]]
+    return queue(ports[port_of(*qp)].waiting, Reply(reply));
   Packet* p = reply.packet;
   if (p)
     ++counters.responses;

@@ -48,6 +48,9 @@ class ResponderReply : public engine::Block {
   void queue(Ring<Reply>& waiting, const Reply& reply);
   bool send(Port& port);
   void send(Port& port, const Reply& reply);
+  bool has_left(const Port& port, const proto::QpConfig& qp) const {
+    return port_count_ > 1 && &port != &ports[port_of(qp)];
+  }
   void drop(const Reply& reply);
   Packet* build(const Reply& reply, const proto::QpConfig& qp);
   void build_ack(Packet& p, const proto::QpConfig& qp, const Reply& reply);

@@ -10,13 +10,14 @@
 
 namespace hca::proto {
 // The devices that execute an operation or have a service: all, those with an option, none.
-enum class Capability : u8 { Base, Flush, AtomicWrite, Xrc, Missing };
+enum class Capability : u8 { Base, Flush, AtomicWrite, Xrc, Apm, Missing };
 
 // The options of a device. All are off by default; without them their requests are refused (T10-2).
 struct Capabilities {
   bool flush = false;
   bool atomic_write = false;
   bool xrc = false;
+  bool apm = false;
 };
 struct CapabilityRow {
   Capability capability;
@@ -37,6 +38,9 @@ inline constexpr std::array kCapabilities{
     CapabilityRow{Capability::Xrc, &Capabilities::xrc, "xrc", "Xrc", "the service XRC",
                   "the device has XRC: its domains, SRQs and queue pairs; otherwise it creates "
                   "none"},
+    CapabilityRow{Capability::Apm, &Capabilities::apm, "apm", "Apm", "automatic path migration",
+                  "connections may have an alternate path and migrate to it (G17); otherwise M is "
+                  "sent as 1 and ignored (G17.5)"},
 };
 // The rows are in the order of the enumerators, and each has its own member.
 static_assert([] {

@@ -28,7 +28,9 @@ enum class EventType : u8 {
   GidChange,
   PkeyChange,
   SmChange,
-  ClientReregister
+  ClientReregister,
+  PathMig,
+  PathMigErr
 };
 enum class EventObject : u8 { Qp, Cq, Srq, Port, Device };
 // T16: an event of no queue pair, CQ or SRQ.
@@ -74,6 +76,8 @@ inline constexpr std::array kAsyncEvents{
     EventRow{EventType::PkeyChange,  EventObject::Port, 0xf09, 0x0, "PKEY_CHANGE",   "T15-PORT_ACTIVE",   "an entry of its P_Key table changed"},
     EventRow{EventType::SmChange,    EventObject::Port, 0xf0a, 0x0, "SM_CHANGE",     "T15-PORT_ACTIVE",   "SmLID changed"},
     EventRow{EventType::ClientReregister, EventObject::Port, 0xf0b, 0x0, "CLIENT_REREGISTER", "T15-PORT_ACTIVE", "SetPort with Reregister"},
+    EventRow{EventType::PathMig,     EventObject::Qp, 0xf0d, 0x0, "PATH_MIG",      "T15-PATH_MIG",      "the queue pair migrated to its alternate path; own code"},
+    EventRow{EventType::PathMigErr,  EventObject::Qp, 0xf0e, 0x0, "PATH_MIG_ERR",  "T15-PATH_MIG_ERR",  "a migration request from another path than the alternate one; own code"},
     // clang-format on
 };
 inline constexpr auto kAsyncEventNames = [] {

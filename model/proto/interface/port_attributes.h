@@ -18,6 +18,7 @@ struct PortAttributes {
   u8 framing = 0;  // enum Framing
   PortState state{};
   u16 lid = 0;
+  u8 lmc = 0;      // the port has the 2^LMC LIDs from `lid` on, a multiple of 2^LMC
   u32 mtu = 4096;  // largest payload of a packet
   u64 mac = 0;
   u16 vlan = 0;  // 0: none
@@ -28,7 +29,6 @@ struct PortAttributes {
   // G18.2, G19.2: counts of violations; they saturate.
   u16 bad_pkeys = 0, bad_qkeys = 0;
   u16 sm_lid = 0;
-  u8 lmc = 0;
   bool reregister = false;
 };
 template <>
@@ -57,13 +57,15 @@ struct Layout<PortAttributes> {
                 field(&PortAttributes::bad_qkeys, "BadQkeys", 16, "the same for the Q_Key"),
                 field(&PortAttributes::sm_lid, "SmLID", 16, "of the subnet manager"), unused(12),
                 field(&PortAttributes::lmc, "LMC", 3,
-                      "option `managed_ports`: the port has the 2^LMC LIDs whose other bits are "
-                      "those of LID"),
+                       "the port has the 2^LMC LIDs whose other bits are those of LID"),
                 field(&PortAttributes::reregister, "Reregister", 1,
                       "SetPort: clients must register again; not stored"),
                 field(&PortAttributes::priorities, "Priorities", 64,
                       "VLAN priority of service level i: bits 4 i + 2 .. 4 i"));
 };
+
+// The LIDs of a port differ in these bits.
+constexpr u16 path_bits_of(const PortAttributes& port) { return u16((1u << port.lmc) - 1); }
 
 inline bool is_down(const PortAttributes& port) { return port.state == PortState::Down; }
 inline bool is_active(const PortAttributes& port) { return port.state == PortState::Active; }

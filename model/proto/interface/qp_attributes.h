@@ -14,6 +14,9 @@ inline constexpr std::array<std::string_view, 7> kQpStateNames{"Reset", "Init", 
 constexpr std::string_view name_of(QpState state) {
   return unsigned(state) < kQpStateNames.size() ? kQpStateNames[unsigned(state)] : "unknown";
 }
+// G17.1: automatic path migration; values as in ibv_mig_state.
+enum class PathMigState : u8 { Migrated, Rearm, Armed };
+inline constexpr std::array<std::string_view, 3> kPathMigStateNames{"Migrated", "Rearm", "Armed"};
 inline constexpr u8 kMaxLogWorkEntries = 15;
 // READs and ATOMICs in flight on a queue pair, in each direction
 inline constexpr u8 kMaxRdAtomic = 128;
@@ -78,11 +81,18 @@ enum QpMask : u32 {
   kQpQkey = 1 << 15,
   kQpCurState = 1 << 16,
   kQpSqdNotify = 1 << 17,
+  kQpAltPath = 1 << 18,
+  kQpPathMigState = 1 << 19,
 };
-inline constexpr std::array<std::string_view, 18> kQpMaskNames{
-    "State",       "P_KeyIndex",      "Port",        "Access",   "path",       "PathMTU",  "DestQP",
-    "RqPSN",       "MaxDestRdAtomic", "MinRnrTimer", "Timeout",  "RetryCount", "RnrRetry", "SqPSN",
-    "MaxRdAtomic", "Q_Key",           "CurState",    "SqdNotify"};
+inline constexpr std::array<std::string_view, 20> kQpMaskNames{
+    "State",   "P_KeyIndex", "Port",      "Access",          "path",
+    "PathMTU", "DestQP",     "RqPSN",     "MaxDestRdAtomic", "MinRnrTimer",
+    "Timeout", "RetryCount", "RnrRetry",  "SqPSN",           "MaxRdAtomic",
+    "Q_Key",   "CurState",   "SqdNotify", "alternate path",  "PathMigState"};
+
+inline constexpr std::string_view kOfAlternate = "of the alternate path";
+inline constexpr std::string_view kSourcePathBits =
+    "of the path: SLID is the port's LID plus these, less than 2^LMC";
 
 // The event when a queue pair in SQD is drained (G20.1): none, SQ_DRAINED, or QP_SUSPENDED for a
 // driver that suspends the queue pair (AEQ-22).
@@ -103,6 +113,16 @@ struct QpAttributes {  // ModifyQp, QueryQp
   u32 flow_label;
   u16 dlid, udp_source_port;
   u32 rate_limit;
+  u8 path_bits;
+  // The alternate path:
+  u64 alt_dmac, alt_dgid_high, alt_dgid_low;
+  u8 alt_sgid_index, alt_traffic_class, alt_hop_limit, alt_sl;
+  u32 alt_flow_label;
+  u16 alt_dlid, alt_udp_source_port;
+  u32 alt_rate_limit;
+  u8 alt_path_bits, alt_port, alt_timeout;
+  u16 alt_pkey_index;
+  PathMigState path_mig_state;
   // Read only: added by QueryQp.
   u32 sq_posted, sq_completed, rq_posted, rq_consumed, unacked_psn, msn;
   QpState cur_state;  // the state that the host expects
@@ -175,6 +195,25 @@ struct Layout<QpAttributes> {
             "queried: READs and ATOMICs accepted as responder"),
       field(&QpAttributes::rate_limit, "RateLimit", 32,
             "of the path, not for UD: kb/s of its requests on the wire; 0: unlimited"),
-      unused(16), field(&QpAttributes::access, "Access", 16, "rights, by the table above"));
+      unused(16), field(&QpAttributes::access, "Access", 16, "rights, by the table above"),
+      unused(1), field(&QpAttributes::path_bits, "PathBits", 7, kSourcePathBits),
+      field(&QpAttributes::path_mig_state, "PathMigState", 8,
+            "0 Migrated, 1 Rearm, 2 Armed; software sets only 0 and 1"),
+      field(&QpAttributes::alt_port, "AltPort", 8,
+            "port of the alternate path; queried, 0: none is loaded"),
+      field(&QpAttributes::alt_timeout, "AltTimeout", 8, "Timeout after a migration"),
+      field(&QpAttributes::alt_pkey_index, "AltP_KeyIndex", 16, "in the P_Key table of its port"),
+      field(&QpAttributes::alt_sgid_index, "AltSgidIndex", 8, "in the GID table of its port"),
+      field(&QpAttributes::alt_sl, "AltSL", 8, kOfAlternate),
+      field(&QpAttributes::alt_traffic_class, "AltTClass", 8, kOfAlternate),
+      field(&QpAttributes::alt_hop_limit, "AltHopLimit", 8, kOfAlternate),
+      field(&QpAttributes::alt_dlid, "AltDLID", 16, kOfAlternate),
+      field(&QpAttributes::alt_flow_label, "AltFlowLabel", 32, kOfAlternate),
+      field(&QpAttributes::alt_udp_source_port, "AltUdpSourcePort", 16, kOfAlternate),
+      field(&QpAttributes::alt_dmac, "AltDMAC", 48, kOfAlternate),
+      field(&QpAttributes::alt_dgid_high, "AltDGIDHigh", 64, kOfAlternate),
+      field(&QpAttributes::alt_dgid_low, "AltDGIDLow", 64, kOfAlternate),
+      field(&QpAttributes::alt_rate_limit, "AltRateLimit", 32, kOfAlternate), unused(1),
+      field(&QpAttributes::alt_path_bits, "AltPathBits", 7, kOfAlternate), unused(24));
 };
 }  // namespace hca::proto

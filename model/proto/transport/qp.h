@@ -26,11 +26,14 @@ constexpr u32 widen_index(u32 known, u16 low) { return known + u16(low - u16(kno
 // The later of two free-running indices less than 2^31 apart.
 constexpr u32 later_index(u32 a, u32 b) { return b - a < u32{1} << 31 ? b : a; }
 
-// Set only by CreateQp and ModifyQp.
+// Set only by CreateQp and ModifyQp; a migration replaces path, port and P_Key.
 struct alignas(64) QpConfig {
   bool allocated = false, signal_all = false, privileged = false;
   bool blocks_self = false;  // receives no copy of its own multicast datagrams
   bool reliable = true;      // is_reliable(service)
+  PathMigState path_mig = PathMigState::Migrated;  // G17.1
+  bool moves = false;  // migrates to another port; packets of its old port are dropped meanwhile
+  bool has_moved = false;  // a migration took it to another port
   QpState state = QpState::Reset;
   Service service = Service::Rc;
   QpSide side = QpSide::Both;
@@ -65,7 +68,9 @@ inline bool uses_reserved_lkey(const QpConfig& qp, u32 lkey) {
 }
 // DROP-1, T12-7: a packet belongs to a queue pair of the port that received it, or to none. `port`:
 // from 1 on.
-constexpr bool is_of_port(const QpConfig& qp, u32 port) { return qp.port == port; }
+constexpr bool is_of_port(const QpConfig& qp, u32 port) { return qp.port == port && !qp.moves; }
+// G17.1, BTH-7: the M bit of all packets of a connection.
+constexpr bool sends_migrated(const QpConfig& qp) { return qp.path_mig == PathMigState::Migrated; }
 
 // A message with PSNs (for a READ those of its responses): the state that go-back-N and completion
 // need. Kept for each WQE in [completed, started).

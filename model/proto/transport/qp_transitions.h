@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "model/proto/memory/key.h"
+#include "model/proto/transport/alternate_path.h"
 #include "model/proto/transport/multicast.h"
 #include "model/proto/transport/qp.h"
 
@@ -19,7 +20,8 @@ struct QpTransition {
 };
 
 // The attributes that SQD allows to change, for RC and for UC.
-inline constexpr u32 kUcSqdAttributes = kQpPort | kQpPath | kQpAccess | kQpPkeyIndex;
+inline constexpr u32 kUcSqdAttributes =
+    kQpPort | kQpPath | kQpAccess | kQpPkeyIndex | kMigrationAttributes;
 inline constexpr u32 kSqdAttributes = kUcSqdAttributes | kQpTimeout | kQpRetryCount | kQpRnrRetry |
                                       kQpMaxRdAtomic | kQpMaxDestRdAtomic | kQpMinRnrTimer;
 // The same attributes for an XRC initiator and for an XRC target.
@@ -32,28 +34,28 @@ inline constexpr std::array kTransitions{
     // clang-format off
     QpTransition{kRcUcXrc,  QpState::Reset, QpState::Init, kQpState | kQpPkeyIndex | kQpPort | kQpAccess, 0, "T13-Reset-Init/RC"},
     QpTransition{kRcUcXrc,  QpState::Init,  QpState::Init, kQpState, kQpPkeyIndex | kQpPort | kQpAccess, "T13-Init/transitions"},
-    QpTransition{kRc,       QpState::Init,  QpState::Rtr,  kQpState | kQpPath | kQpPathMtu | kQpDestQpn | kQpRqPsn | kQpMaxDestRdAtomic | kQpMinRnrTimer, kQpPkeyIndex | kQpAccess, "T13-Init-RTR/RC"},
-    QpTransition{kUc,       QpState::Init,  QpState::Rtr,  kQpState | kQpPath | kQpPathMtu | kQpDestQpn | kQpRqPsn, kQpPkeyIndex | kQpAccess, "T13-Init-RTR/UC"},
-    QpTransition{kRc,       QpState::Rtr,   QpState::Rts,  kQpState | kQpTimeout | kQpRetryCount | kQpRnrRetry | kQpSqPsn | kQpMaxRdAtomic, kQpCurState | kQpAccess | kQpMinRnrTimer, "T13-RTR-RTS/RC"},
-    QpTransition{kUc,       QpState::Rtr,   QpState::Rts,  kQpState | kQpSqPsn, kQpCurState | kQpAccess, "T13-RTR-RTS/UC"},
-    QpTransition{kRc,       QpState::Rts,   QpState::Rts,  kQpState, kQpCurState | kQpAccess | kQpMinRnrTimer, "T13-RTS/transitions"},
-    QpTransition{kUc,       QpState::Rts,   QpState::Rts,  kQpState, kQpCurState | kQpAccess, "T13-RTS/transitions"},
+    QpTransition{kRc,       QpState::Init,  QpState::Rtr,  kQpState | kQpPath | kQpPathMtu | kQpDestQpn | kQpRqPsn | kQpMaxDestRdAtomic | kQpMinRnrTimer, kQpPkeyIndex | kQpAccess | kQpAltPath, "T13-Init-RTR/RC"},
+    QpTransition{kUc,       QpState::Init,  QpState::Rtr,  kQpState | kQpPath | kQpPathMtu | kQpDestQpn | kQpRqPsn, kQpPkeyIndex | kQpAccess | kQpAltPath, "T13-Init-RTR/UC"},
+    QpTransition{kRc,       QpState::Rtr,   QpState::Rts,  kQpState | kQpTimeout | kQpRetryCount | kQpRnrRetry | kQpSqPsn | kQpMaxRdAtomic, kQpCurState | kQpAccess | kQpMinRnrTimer | kMigrationAttributes, "T13-RTR-RTS/RC"},
+    QpTransition{kUc,       QpState::Rtr,   QpState::Rts,  kQpState | kQpSqPsn, kQpCurState | kQpAccess | kMigrationAttributes, "T13-RTR-RTS/UC"},
+    QpTransition{kRc,       QpState::Rts,   QpState::Rts,  kQpState, kQpCurState | kQpAccess | kQpMinRnrTimer | kMigrationAttributes, "T13-RTS/transitions"},
+    QpTransition{kUc,       QpState::Rts,   QpState::Rts,  kQpState, kQpCurState | kQpAccess | kMigrationAttributes, "T13-RTS/transitions"},
     QpTransition{kRcUcXrc,  QpState::Rts,   QpState::Sqd,  kQpState, kQpSqdNotify, "T13-RTS/transitions"},
     QpTransition{kRc,       QpState::Sqd,   QpState::Sqd,  kQpState, kSqdAttributes, "T13-SQD/transitions"},
     QpTransition{kUc,       QpState::Sqd,   QpState::Sqd,  kQpState, kUcSqdAttributes, "T13-SQD/transitions"},
-    QpTransition{kRc,       QpState::Sqd,   QpState::Rts,  kQpState, kQpCurState | kQpAccess | kQpMinRnrTimer, "T13-SQD/transitions"},
-    QpTransition{kUc,       QpState::Sqd,   QpState::Rts,  kQpState, kQpCurState | kQpAccess, "T13-SQD/transitions"},
+    QpTransition{kRc,       QpState::Sqd,   QpState::Rts,  kQpState, kQpCurState | kQpAccess | kQpMinRnrTimer | kMigrationAttributes, "T13-SQD/transitions"},
+    QpTransition{kUc,       QpState::Sqd,   QpState::Rts,  kQpState, kQpCurState | kQpAccess | kMigrationAttributes, "T13-SQD/transitions"},
     QpTransition{kUc,       QpState::Sqe,   QpState::Rts,  kQpState, kQpCurState | kQpAccess, "T13-SQE/transitions"},
-    QpTransition{kXrcInitiator, QpState::Init, QpState::Rtr, kQpState | kQpPath | kQpPathMtu | kQpDestQpn | kQpRqPsn, kQpPkeyIndex | kQpAccess, "T13-Init-RTR/XRC-INI"},
-    QpTransition{kXrcTarget,    QpState::Init, QpState::Rtr, kQpState | kQpPath | kQpPathMtu | kQpDestQpn | kQpRqPsn | kQpMaxDestRdAtomic | kQpMinRnrTimer, kQpPkeyIndex | kQpAccess, "T13-Init-RTR/XRC-TGT"},
-    QpTransition{kXrcInitiator, QpState::Rtr,  QpState::Rts, kQpState | kQpTimeout | kQpRetryCount | kQpRnrRetry | kQpSqPsn | kQpMaxRdAtomic, kQpCurState | kQpAccess, "T13-RTR-RTS/XRC-INI"},
-    QpTransition{kXrcTarget,    QpState::Rtr,  QpState::Rts, kQpState | kQpTimeout | kQpSqPsn, kQpCurState | kQpAccess | kQpMinRnrTimer, "T13-RTR-RTS/XRC-TGT"},
-    QpTransition{kXrcInitiator, QpState::Rts,  QpState::Rts, kQpState, kQpCurState | kQpAccess, "T13-RTS/transitions"},
-    QpTransition{kXrcTarget,    QpState::Rts,  QpState::Rts, kQpState, kQpCurState | kQpAccess | kQpMinRnrTimer, "T13-RTS/transitions"},
+    QpTransition{kXrcInitiator, QpState::Init, QpState::Rtr, kQpState | kQpPath | kQpPathMtu | kQpDestQpn | kQpRqPsn, kQpPkeyIndex | kQpAccess | kQpAltPath, "T13-Init-RTR/XRC-INI"},
+    QpTransition{kXrcTarget,    QpState::Init, QpState::Rtr, kQpState | kQpPath | kQpPathMtu | kQpDestQpn | kQpRqPsn | kQpMaxDestRdAtomic | kQpMinRnrTimer, kQpPkeyIndex | kQpAccess | kQpAltPath, "T13-Init-RTR/XRC-TGT"},
+    QpTransition{kXrcInitiator, QpState::Rtr,  QpState::Rts, kQpState | kQpTimeout | kQpRetryCount | kQpRnrRetry | kQpSqPsn | kQpMaxRdAtomic, kQpCurState | kQpAccess | kMigrationAttributes, "T13-RTR-RTS/XRC-INI"},
+    QpTransition{kXrcTarget,    QpState::Rtr,  QpState::Rts, kQpState | kQpTimeout | kQpSqPsn, kQpCurState | kQpAccess | kQpMinRnrTimer | kMigrationAttributes, "T13-RTR-RTS/XRC-TGT"},
+    QpTransition{kXrcInitiator, QpState::Rts,  QpState::Rts, kQpState, kQpCurState | kQpAccess | kMigrationAttributes, "T13-RTS/transitions"},
+    QpTransition{kXrcTarget,    QpState::Rts,  QpState::Rts, kQpState, kQpCurState | kQpAccess | kQpMinRnrTimer | kMigrationAttributes, "T13-RTS/transitions"},
     QpTransition{kXrcInitiator, QpState::Sqd,  QpState::Sqd, kQpState, kInitiatorSqdAttributes, "T13-SQD/transitions"},
     QpTransition{kXrcTarget,    QpState::Sqd,  QpState::Sqd, kQpState, kTargetSqdAttributes, "T13-SQD/transitions"},
-    QpTransition{kXrcInitiator, QpState::Sqd,  QpState::Rts, kQpState, kQpCurState | kQpAccess, "T13-SQD/transitions"},
-    QpTransition{kXrcTarget,    QpState::Sqd,  QpState::Rts, kQpState, kQpCurState | kQpAccess | kQpMinRnrTimer, "T13-SQD/transitions"},
+    QpTransition{kXrcInitiator, QpState::Sqd,  QpState::Rts, kQpState, kQpCurState | kQpAccess | kMigrationAttributes, "T13-SQD/transitions"},
+    QpTransition{kXrcTarget,    QpState::Sqd,  QpState::Rts, kQpState, kQpCurState | kQpAccess | kQpMinRnrTimer | kMigrationAttributes, "T13-SQD/transitions"},
     QpTransition{kUd,       QpState::Reset, QpState::Init, kQpState | kQpPkeyIndex | kQpPort | kQpQkey, 0, "T13-Reset-Init/UD"},
     QpTransition{kUd,       QpState::Init,  QpState::Init, kQpState, kQpPkeyIndex | kQpPort | kQpQkey, "T13-Init/transitions"},
     QpTransition{kUd,       QpState::Init,  QpState::Rtr,  kQpState, kQpPkeyIndex | kQpQkey, "T13-Init-RTR/UD"},
@@ -97,10 +99,20 @@ inline CommandStatus check_transition(Services kind, QpState from, bool draining
 namespace detail {
 constexpr bool value_ok(u32 mask, u32 bit, bool ok) { return !(mask & bit) || ok; }
 
+// Of the path in QpAttributes, PathAttributes or an AddressHandle, which has none.
+template <class Attributes>
+constexpr u8 source_path_bits(const Attributes& a) {
+  if constexpr (requires { a.path_bits; })
+    return a.path_bits;
+  else
+    return 0;
+}
+
 template <class Attributes>
 bool path_ok(const Attributes& a, const PortAttributes& port) {
   const bool udp = !is_native(Framing(port.framing)) && Framing(port.framing) != Framing::RoceV1;
   return a.sgid_index < kGidEntries && a.sl < 16 && a.flow_label < 1u << 20 &&
+         source_path_bits(a) <= path_bits_of(port) &&
          (!udp || is_roce_source_port(a.udp_source_port));
 }
 
@@ -124,7 +136,19 @@ inline bool values_ok(const QpConfig& qp, const QpAttributes& a, const PortAttri
          value_ok(a.mask, kQpPath, path_ok(a, port));
 }
 
-// The path in QpAttributes or an AddressHandle.
+// The same for an alternate path, of the port with this number.
+inline bool alternate_ok(const QpConfig& qp, const QpAttributes& a, u32 path_mtu,
+                         std::span<const PortAttributes> ports) {
+  if (!(a.mask & kQpAltPath)) return true;
+  if (!a.alt_port || a.alt_port > ports.size()) return false;
+  const PortAttributes& port = ports[a.alt_port - 1u];
+  if (port.framing != ports[0].framing || path_mtu > port.mtu) return false;
+  // The WQEs of an SRQ are taken by the blocks of one port.
+  if (uses_srq(qp) && has_responder(qp) && a.alt_port != qp.port) return false;
+  return a.alt_pkey_index < kPkeyEntries && a.alt_timeout < 32 && path_ok(alternate_of(a), port);
+}
+
+// The path in QpAttributes, PathAttributes or an AddressHandle.
 template <class Attributes>
 Path path_of(const Attributes& a, const PortAttributes& port, u8 virtual_lane = 0) {
   AddressVector av;
@@ -138,7 +162,7 @@ Path path_of(const Attributes& a, const PortAttributes& port, u8 virtual_lane = 
   av.destination_mac = a.dmac;
   if (!is_native(av.framing) && is_multicast(av.destination_gid))
     av.destination_mac = mac_of_group(av.destination_gid);
-  av.source_lid = port.lid;
+  av.source_lid = u16(port.lid | source_path_bits(a));
   av.destination_lid = a.dlid;
   av.service_level = a.sl;
   av.has_vlan = port.vlan && !is_native(av.framing);
@@ -161,7 +185,12 @@ inline void remember(QpAttributes& given, const QpAttributes& a) {
   take(kQpPort, &A::port);
   take(kQpAccess, &A::access);
   take(kQpPath, &A::dmac, &A::dgid_high, &A::dgid_low, &A::sgid_index, &A::traffic_class,
-       &A::hop_limit, &A::sl, &A::flow_label, &A::dlid, &A::udp_source_port, &A::rate_limit);
+       &A::hop_limit, &A::sl, &A::flow_label, &A::dlid, &A::udp_source_port, &A::rate_limit,
+       &A::path_bits);
+  take(kQpAltPath, &A::alt_dmac, &A::alt_dgid_high, &A::alt_dgid_low, &A::alt_sgid_index,
+       &A::alt_traffic_class, &A::alt_hop_limit, &A::alt_sl, &A::alt_flow_label, &A::alt_dlid,
+       &A::alt_udp_source_port, &A::alt_rate_limit, &A::alt_path_bits, &A::alt_port,
+       &A::alt_timeout, &A::alt_pkey_index);
   take(kQpPathMtu, &A::path_mtu);
   take(kQpDestQpn, &A::dest_qpn);
   take(kQpQkey, &A::qkey);
@@ -173,6 +202,16 @@ inline void remember(QpAttributes& given, const QpAttributes& a) {
   take(kQpTimeout, &A::timeout);
   take(kQpRetryCount, &A::retry_count);
   take(kQpRnrRetry, &A::rnr_retry);
+}
+
+inline AlternatePath make_alternate(const QpAttributes& a, std::span<const PortAttributes> ports) {
+  return {true,
+          a.alt_port,
+          a.alt_timeout,
+          a.alt_sl,
+          a.alt_pkey_index,
+          a.alt_rate_limit,
+          path_of(alternate_of(a), ports[a.alt_port - 1u])};
 }
 
 // The same for the execution: the fields that packets need.
@@ -228,27 +267,45 @@ inline std::optional<EventType> take_drained(const QpConfig& qp, SendState& s) {
              : EventType::QpSuspended;
 }
 
+// G17.2: ModifyQp asks for the alternate path.
+inline bool asks_to_migrate(const QpConfig& qp, const QpAttributes& a) {
+  return a.mask & kQpPathMigState && qp.path_mig == PathMigState::Armed &&
+         a.path_mig_state == PathMigState::Migrated;
+}
+
 // ModifyQp: an invalid mask or value changes nothing, not even the state. `ports`: from port 1 on;
-// `posted`: send WQEs rung by doorbells.
-inline CommandStatus modify_qp(QpConfig& qp, QpAttributes& given, SendState& send,
-                               ReceiveState& receive, const QpAttributes& a,
+// `posted`: send WQEs rung by doorbells. A migration that it asks for is left to the caller
+// (asks_to_migrate()).
+inline CommandStatus modify_qp(QpConfig& qp, QpAttributes& given, AlternatePath& alternate,
+                               SendState& send, ReceiveState& receive, const QpAttributes& a,
                                std::span<const PortAttributes> ports, u32 posted = 0) {
   const CommandStatus allowed =
       check_transition(kind_of(qp.service, qp.side), qp.state, is_draining(qp, send), a);
   if (allowed != CommandStatus::Ok) return allowed;
+  if (const CommandStatus migrates = check_migration(qp, alternate, a);
+      migrates != CommandStatus::Ok)
+    return migrates;
   const u8 number = a.mask & kQpPort ? a.port : given.port;
   if ((a.mask & kQpPort) && (!number || number > ports.size())) return CommandStatus::BadValue;
   // Packets are in flight after the port in SQD, so a queue pair can change its port only in Init.
   if (qp.state == QpState::Sqd && number != given.port) return CommandStatus::BadValue;
   const PortAttributes& port = ports[number ? number - 1 : 0];
   if (!detail::values_ok(qp, a, port)) return CommandStatus::BadValue;
+  const u32 path_mtu = a.mask & kQpPathMtu ? a.path_mtu : given.path_mtu;
+  if (!detail::alternate_ok(qp, a, path_mtu, ports)) return CommandStatus::BadValue;
   if (a.state == QpState::Reset) {
     given = {};
     send = {};
     receive = {};  // G20.3
+    alternate = {};
+    qp.path_mig = PathMigState::Migrated;
+    qp.moves = qp.has_moved = false;
   } else if (a.state != QpState::Error) {
     detail::remember(given, a);
     detail::configure(qp, given, a.mask, port);
+    if (a.mask & kQpAltPath) alternate = detail::make_alternate(given, ports);
+    if (a.mask & kQpPathMigState && a.path_mig_state == PathMigState::Rearm)
+      qp.path_mig = PathMigState::Rearm;
   }
   if (a.state == QpState::Rtr) {
     receive.epsn = qp.rq_psn;
@@ -292,6 +349,7 @@ inline QpAttributes query_qp(const QpConfig& qp, const QpAttributes& given, cons
   a.rnr_retries_left = s.rnr_retries_left;
   a.reads_outstanding = s.reads_started - s.reads_placed;
   a.reads_accepted = r.reads_accepted;
+  a.path_mig_state = qp.path_mig;
   return a;
 }
 }  // namespace hca::proto

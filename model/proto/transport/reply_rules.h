@@ -12,7 +12,7 @@ inline bool takes_becn(bool& congested) { return std::exchange(congested, false)
 inline Bth reply_bth(const QpConfig& qp, u32 psn, bool becn) {
   Bth bth{};
   bth.becn = becn;
-  bth.mig_req = true;  // G17.5
+  bth.mig_req = sends_migrated(qp);
   bth.ack_req = false;
   bth.pkey = qp.pkey;
   bth.dest_qp = qp.dest_qpn;

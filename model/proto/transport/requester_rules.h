@@ -146,7 +146,7 @@ inline Bth request_bth(const QpConfig& qp, const PacketPlan& plan) {
   Bth bth{};
   bth.opcode = plan.row->code;
   bth.solicited = plan.solicited;
-  bth.mig_req = true;  // G17.5
+  bth.mig_req = sends_migrated(qp);
   bth.pkey = qp.pkey;
   bth.dest_qp = qp.dest_qpn;
   bth.ack_req = plan.ack_requested;

@@ -12,6 +12,7 @@ enum class AckAction : u8 {
   Credits,   // class E, but its credits count (C9-217)
   Progress,  // all before `psn` is acknowledged
   Resend,    // the same, then go back to `psn` (class A)
+  Migrate,   // the same on the alternate path, with new retries (o9-152)
   Wait,      // the same, then resend from `psn` after the RNR time (class A)
   Fail,      // the same, then the WQE that holds `psn` fails with `status` (class B)
 };
@@ -177,10 +178,23 @@ inline AckVerdict judge_timeout(const SendState& s) {
   return {AckAction::Resend, s.unacked_psn, {}, 0, "G11.3", true};
 }
 
+// o9-152: with an armed alternate path, exhausted retries lead to a migration.
+inline AckVerdict or_migrate(const QpConfig& qp, AckVerdict v) {
+  const bool exhausted = v.action == AckAction::Fail && v.status == WcStatus::RetryExcErr;
+  const bool may = qp.path_mig == PathMigState::Armed &&
+                   qp.options.exhausted_retries == ExhaustedRetries::Migrate;
+  if (!exhausted || !may) [[likely]]
+    return v;
+  v.action = AckAction::Migrate;
+  v.status = {};
+  v.statement = "o9-152";
+  return v;
+}
+
 // Applies a verdict to PSNs and retry counters. The caller completes WQEs up to unacked_psn.
 inline void apply(SendState& s, const QpConfig& qp, const AckVerdict& v) {
   if (v.action == AckAction::Drop || v.action == AckAction::Credits) return;
-  if (s.acknowledge(v.psn)) {
+  if (s.acknowledge(v.psn) || v.action == AckAction::Migrate) {
     s.waits_restart = false;
     s.retries_left = qp.retry_count;  // G11.6
   }
@@ -190,6 +204,7 @@ inline void apply(SendState& s, const QpConfig& qp, const AckVerdict& v) {
     --s.retries_left;  // C9-212
     s.waits_restart = v.implied;
   }
+  if (v.action == AckAction::Migrate) s.waits_restart = v.implied;
   if (v.action == AckAction::Wait) s.rnr_retries_left -= response::counts_rnr(qp);  // G8.2
 }
 

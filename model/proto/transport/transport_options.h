@@ -54,6 +54,14 @@ inline constexpr std::array<std::string_view, 2> kXrcPdNames{"srq", "tgt_domain"
 enum class XrcSrqChange : u8 { Refuse, Ignore };
 inline constexpr std::array<std::string_view, 2> kXrcSrqChangeNames{"refuse", "ignore"};
 
+// o9-152: a requester whose retries are exhausted may migrate to an armed alternate path and retry
+// there, or report the error at once.
+enum class ExhaustedRetries : u8 { Migrate, Report };
+inline constexpr std::array<std::string_view, 2> kExhaustedRetriesNames{"migrate", "report"};
+// G17.3: a migration request that does not match the alternate path may raise PATH_MIG_ERR.
+enum class RefusedMigration : u8 { Event, Silent };
+inline constexpr std::array<std::string_view, 2> kRefusedMigrationNames{"event", "silent"};
+
 // The reaction of a connection to a lost packet (recovery.h). Selective repeat is an extension of
 // this model: no specification has it.
 enum class Recovery : u8 { GoBackN, SelectiveRepeat };
@@ -73,6 +81,8 @@ struct TransportOptions : Capabilities {
   SrqLimitTest srq_limit_test = SrqLimitTest::Take;
   XrcPd xrc_pd = XrcPd::Srq;
   XrcSrqChange xrc_srq_change = XrcSrqChange::Refuse;
+  ExhaustedRetries exhausted_retries = ExhaustedRetries::Migrate;
+  RefusedMigration refused_migration = RefusedMigration::Event;
   // G26.1; without it FECN is ignored and BECN 0 (G26.3, C9-6).
   bool congestion_control = false;
   // G25.3: a multicast datagram also reaches the members at the sending port ([U]).

@@ -111,6 +111,13 @@ int prepare_modify_qp(const Session& session, u32, Names, Body& body) {
   if ((qp.mask & proto::kQpPath) &&
       !session.complete_path(qp.dgid_high, qp.dgid_low, qp.dmac, qp.udp_source_port))
     return ETIMEDOUT;
+  qp.path_bits &= session.path_bits(qp.port);
+  if (!(qp.mask & proto::kQpAltPath)) return put_structure(body, qp);
+  if (!session.has_gid(qp.alt_port, qp.alt_sgid_index)) return EINVAL;
+  if (!session.complete_path(qp.alt_dgid_high, qp.alt_dgid_low, qp.alt_dmac,
+                             qp.alt_udp_source_port))
+    return ETIMEDOUT;
+  qp.alt_path_bits &= session.path_bits(qp.alt_port);
   return put_structure(body, qp);
 }
 

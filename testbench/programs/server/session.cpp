@@ -178,6 +178,11 @@ bool Session::has_gid(u32 port, u32 index) const {
          ports[port - 1].gids[index].bytes != proto::Gid{}.bytes;
 }
 
+u8 Session::path_bits(u32 port) const {
+  const auto& ports = device_.ports();
+  return port && port <= ports.size() ? u8(proto::path_bits_of(ports[port - 1])) : u8(0);
+}
+
 // ---- Objects
 Object* Session::find(u32 handle, Kind kind) {
   const auto found = objects_.find(handle);

@@ -73,6 +73,8 @@ class Session final : public EventSink {
   bool complete_path(u64 dgid_high, u64 dgid_low, u64& dmac, u16& udp_source_port) const;
   // True if the port has a GID at this index.
   bool has_gid(u32 port, u32 index) const;
+  // The path bits that a LID of the port may have.
+  u8 path_bits(u32 port) const;
 
  private:
   Object* find(u32 handle, Kind kind);

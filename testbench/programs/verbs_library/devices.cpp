@@ -118,6 +118,7 @@ ibv_device_attr device_attributes(Context& context) {
   all.device_cap_flags = IBV_DEVICE_RC_RNR_NAK_GEN | IBV_DEVICE_CURR_QP_STATE_MOD |
                          IBV_DEVICE_SRQ_RESIZE | IBV_DEVICE_PORT_ACTIVE_EVENT |
                          IBV_DEVICE_MEM_MGT_EXTENSIONS;
+  if (a.apm) all.device_cap_flags |= IBV_DEVICE_AUTO_PATH_MIG;
   for (const WindowWord& word : kWindows)
     if (a.window_types & word.offered) all.device_cap_flags |= word.capability;
   all.max_sge = all.max_sge_rd = all.max_srq_sge = int(WorkRequest::kMostSges);

@@ -8,8 +8,10 @@
 #include <memory>
 #include <optional>
 
+#include "model/proto/transport/alternate_path.h"
 #include "model/proto/transport/work_rules.h"
 #include "testbench/programs/verbs_library/library.h"
+#include "testbench/programs/verbs_library/paths.h"
 #include "testbench/programs/verbs_library/tables.h"
 
 namespace hca::verbs_library {
@@ -169,38 +171,6 @@ struct AttributeRow {
 };
 constexpr u32 kSmallestMtu = 128;  // shifted by IBV_MTU_256 and so on
 
-// A limit of 0: none.
-constexpr u32 kKilobits = 1000;  // of a megabit
-std::optional<u32> kilobits_of(u8 static_rate) {
-  if (ibv_rate(static_rate) == IBV_RATE_MAX) return 0;
-  const int mbps = ibv_rate_to_mbps(ibv_rate(static_rate));
-  return mbps < 0 ? std::nullopt : std::optional(u32(mbps) * kKilobits);
-}
-
-void path_to_device(const ibv_qp_attr& a, proto::QpAttributes& qp) {
-  const ibv_ah_attr& path = a.ah_attr;
-  qp.port = path.port_num;  // whose GID it is: the server looks
-  qp.sl = path.sl, qp.dlid = path.dlid;
-  qp.rate_limit = kilobits_of(path.static_rate).value_or(0);
-  if (!path.is_global) return;
-  const ibv_global_route& grh = path.grh;
-  qp.sgid_index = grh.sgid_index, qp.traffic_class = grh.traffic_class;
-  qp.hop_limit = grh.hop_limit, qp.flow_label = grh.flow_label & 0xf'ffff;
-  qp.dgid_high = be64toh(grh.dgid.global.subnet_prefix);
-  qp.dgid_low = be64toh(grh.dgid.global.interface_id);
-}
-void path_from_device(const proto::QpAttributes& qp, ibv_qp_attr& a) {
-  ibv_ah_attr& path = a.ah_attr;
-  path.sl = qp.sl, path.dlid = qp.dlid, path.port_num = qp.port;
-  path.static_rate = u8(mbps_to_ibv_rate(int(qp.rate_limit / kKilobits)));
-  path.is_global = qp.dgid_high || qp.dgid_low;
-  ibv_global_route& grh = path.grh;
-  grh.sgid_index = qp.sgid_index, grh.traffic_class = qp.traffic_class;
-  grh.hop_limit = qp.hop_limit, grh.flow_label = qp.flow_label;
-  grh.dgid.global.subnet_prefix = htobe64(qp.dgid_high);
-  grh.dgid.global.interface_id = htobe64(qp.dgid_low);
-}
-
 constexpr std::array kAttributes{
     // clang-format off
     AttributeRow{IBV_QP_CUR_STATE,           proto::kQpCurState,         [](auto& a, auto& qp) { qp.cur_state = proto::QpState(a.cur_qp_state); }},
@@ -219,11 +189,13 @@ constexpr std::array kAttributes{
     AttributeRow{IBV_QP_MIN_RNR_TIMER,       proto::kQpMinRnrTimer,      [](auto& a, auto& qp) { qp.min_rnr_timer = a.min_rnr_timer; }},
     AttributeRow{IBV_QP_SQ_PSN,              proto::kQpSqPsn,            [](auto& a, auto& qp) { qp.sq_psn = a.sq_psn & 0xff'ffff; }},
     AttributeRow{IBV_QP_MAX_DEST_RD_ATOMIC,  proto::kQpMaxDestRdAtomic,  [](auto& a, auto& qp) { qp.max_dest_rd_atomic = a.max_dest_rd_atomic; }},
+    AttributeRow{IBV_QP_ALT_PATH,            proto::kQpAltPath,          alternate_to_device},
+    AttributeRow{IBV_QP_PATH_MIG_STATE,      proto::kQpPathMigState,     [](auto& a, auto& qp) { qp.path_mig_state = proto::PathMigState(a.path_mig_state); }},
     AttributeRow{IBV_QP_DEST_QPN,            proto::kQpDestQpn,          [](auto& a, auto& qp) { qp.dest_qpn = a.dest_qp_num & 0xff'ffff; }},
     // clang-format on
 };
 
-// Attributes that the device does not have, and whether the change to RTR or RTS of a connected
+// Attributes that the device does not have, or only with path migration, and whether the change to RTR or RTS of a connected
 // queue pair could carry them.
 struct AbsentRow {
   int word;
@@ -245,21 +217,22 @@ int refuse_rest(const Qp& qp, const proto::QpAttributes& change, int words) {
 
 // errno's values.
 int to_device(const Qp& qp, const ibv_qp_attr& a, int words, proto::QpAttributes& out) {
-  if ((words & IBV_QP_AV) &&
-      (!has_port(qp.qp_base.context, a.ah_attr.port_num) || a.ah_attr.sl > kLastServiceLevel ||
-       (!a.ah_attr.is_global && context_of(qp.qp_base.context).info.needs_grh)))
+  const bool migrates = context_of(qp.qp_base.context).info.attributes.apm;
+  if ((words & IBV_QP_AV) && !path_is_good(qp.qp_base.context, a.ah_attr, a.ah_attr.port_num))
+    return EINVAL;
+  if (migrates && (words & IBV_QP_ALT_PATH) &&
+      !path_is_good(qp.qp_base.context, a.alt_ah_attr, a.alt_port_num))
     return EINVAL;
   out.mask = proto::kQpState;
   out.state = proto::QpState(words & IBV_QP_STATE ? a.qp_state : qp.qp_base.state);
   words &= ~IBV_QP_STATE;
   for (const AttributeRow& row : kAttributes) {
-    if (!(words & row.word)) continue;
+    if (!(words & row.word) || (!migrates && row.mask & proto::kMigrationAttributes)) continue;
     row.to_device(a, out);
     out.mask |= row.mask, words &= ~row.word;
   }
   if ((out.mask & proto::kQpAccess) && !access_of(a.qp_access_flags)) return EINVAL;
   out.access = with_atomic_write(out.access, context_of(qp.qp_base.context).info.attributes);
-  if ((out.mask & proto::kQpPath) && !kilobits_of(a.ah_attr.static_rate)) return EINVAL;
   return words ? refuse_rest(qp, out, words) : 0;
 }
 
@@ -321,11 +294,11 @@ HCA_VERB int ibv_query_qp(ibv_qp* plain, ibv_qp_attr* out, int, ibv_qp_init_attr
   *out = {};
   out->qp_state = out->cur_qp_state = plain->state = ibv_qp_state(a.state);
   out->path_mtu = ibv_mtu(std::bit_width(a.path_mtu / kSmallestMtu) - (a.path_mtu ? 1 : 0));
-  out->path_mig_state = IBV_MIG_MIGRATED;
+  out->path_mig_state = ibv_mig_state(a.path_mig_state);
   out->qkey = a.qkey, out->rq_psn = a.rq_psn, out->sq_psn = a.sq_psn;
   out->dest_qp_num = a.dest_qpn, out->qp_access_flags = flags_of(a.access);
   out->cap = qp.init.cap;
-  path_from_device(a, *out);
+  paths_from_device(a, *out);
   out->pkey_index = a.pkey_index, out->port_num = a.port;
   out->sq_draining = a.sq_draining;
   out->max_rd_atomic = a.max_rd_atomic, out->max_dest_rd_atomic = a.max_dest_rd_atomic;

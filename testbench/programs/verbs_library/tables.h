@@ -145,12 +145,17 @@ inline constexpr std::array kEvents{
     EventWord{proto::EventType::PkeyChange,       IBV_EVENT_PKEY_CHANGE},
     EventWord{proto::EventType::SmChange,         IBV_EVENT_SM_CHANGE},
     EventWord{proto::EventType::ClientReregister, IBV_EVENT_CLIENT_REREGISTER},
+    EventWord{proto::EventType::PathMig,          IBV_EVENT_PATH_MIG},
+    EventWord{proto::EventType::PathMigErr,       IBV_EVENT_PATH_MIG_ERR},
     // clang-format on
 };
 // libibverbs has no word for QP_SUSPENDED, and programs cannot ask for it.
 static_assert(kEvents.size() + 1 == proto::kAsyncEvents.size());
 
 // The states have the same values.
+static_assert(int(IBV_MIG_MIGRATED) == int(proto::PathMigState::Migrated) &&
+              int(IBV_MIG_REARM) == int(proto::PathMigState::Rearm) &&
+              int(IBV_MIG_ARMED) == int(proto::PathMigState::Armed));
 static_assert(int(IBV_QPS_RESET) == int(proto::QpState::Reset) &&
               int(IBV_QPS_ERR) == int(proto::QpState::Error) &&
               int(IBV_QPS_SQE) == int(proto::QpState::Sqe));

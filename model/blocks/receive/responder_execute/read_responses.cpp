@@ -55,7 +55,8 @@ bool ReadResponses::ask(unsigned number) {
     return true;
   }
   ResponderQueue& q = queues_[qpn];
-  const bool here = ports_.number_of(qpn) == number;  // the queue pair was not reset meanwhile
+  // False: the queue pair was reset meanwhile, or migrated.
+  const bool here = ports_.number_of(qpn) == number;
   const bool asks = here && q.reading && q.reading->asked < q.reading->effect.packets;
   const bool begins = asks && !q.reading->asked;
   if (begins && now() < port.next_read) {
@@ -64,6 +65,8 @@ bool ReadResponses::ask(unsigned number) {
   }
   if (begins) port.next_read = now() + config_.read_interval;
   port.reads.drop();
+  if (!here && q.reading && contexts_.qps[qpn].has_moved)
+    by_port_[ports_.number_of(qpn)].reads.push(qpn);
   if (asks) ask_packet(port, qpn, q);
   return true;
 }

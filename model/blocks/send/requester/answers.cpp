@@ -95,6 +95,9 @@ void Answers::take_sent() {
   const QpConfig* qp = contexts_.find_qp(sent.qpn);
   SendQueue& q = queues_[sent.qpn];
   if (!qp || !sends(qp->state) || q.in_error || sent.life != q.life) return;
+  // After a migration the old port may report a packet later than the new one reports its
+  // successors.
+  if (qp->has_moved && psn_distance(state_of(sent.qpn).unacked_psn, sent.next_psn) <= 0) return;
   parts_.psns.finish(sent.qpn, sent.next_psn);
   parts_.ends.queue(sent.qpn, q);
   parts_.order.activate(sent.qpn, q);  // the queue pair may have waited for its window
@@ -121,9 +124,17 @@ void Answers::expire() {
   counters_.waits_rnr += now() - std::exchange(q.rnr_since, now());
 }
 
-void Answers::act(u32 qpn, const AckVerdict& v) {
-  if (v.action == AckAction::Drop) return;
+// o9-152: sending goes on when `command` has migrated the queue pair (Requester::migrated()).
+[[gnu::cold]] void Answers::ask_to_migrate(u32 qpn, const SendQueue& q) {
+  parts_.outbox.fault(
+      {.qpn = qpn, .life = q.life, .fails = false, .step = PathStep::Migrate, .resumes = true});
+  wake_at(now() + 1);
+}
+
+void Answers::act(u32 qpn, const AckVerdict& judged) {
   const QpConfig& qp = contexts_.qps[qpn];
+  const AckVerdict v = or_migrate(qp, judged);
+  if (v.action == AckAction::Drop) return;
   SendState& s = state_of(qpn);
   SendQueue& q = queues_[qpn];
   if (v.action == AckAction::Credits) return parts_.order.activate(qpn, q);
@@ -149,6 +160,11 @@ void Answers::act(u32 qpn, const AckVerdict& v) {
       s.waits_rnr = true;
       q.rnr_since = now();
       parts_.timers.wait_rnr(qpn, v.rnr_code);
+      break;
+    case AckAction::Migrate:
+      parts_.recovery.go_back(qpn, v, NoteKind::Pause);
+      if (std::exchange(s.waits_rnr, false)) end_rnr(q);
+      ask_to_migrate(qpn, q);
       break;
     case AckAction::Fail:
       parts_.ends.fail(

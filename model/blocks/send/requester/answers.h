@@ -36,7 +36,8 @@ class Answers : RequesterPart {
  private:
   const proto::SentMessage* awaited(u32 qpn);
   void take_response(const Acknowledgement& a, const proto::QpConfig& qp);
-  void act(u32 qpn, const proto::AckVerdict& verdict);
+  void act(u32 qpn, const proto::AckVerdict& judged);
+  void ask_to_migrate(u32 qpn, const SendQueue& q);
   void end_rnr(SendQueue& q);
 
   PortLinks<AckLink>& acks_in_;

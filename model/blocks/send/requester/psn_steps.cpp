@@ -51,7 +51,8 @@ void PsnSteps::start(u32 qpn) {
 }
 
 [[gnu::cold]] void PsnSteps::answer(u32 qpn, const SendPsns& before, const AckVerdict& v) {
-  const bool goes_back = v.action == AckAction::Resend || v.action == AckAction::Wait;
+  const bool goes_back = v.action == AckAction::Resend || v.action == AckAction::Wait ||
+                         v.action == AckAction::Migrate;
   PsnRequest request{.step = PsnStep::Acknowledge, .psn = psn_sub(v.psn, 1)};
   if (goes_back && v.by_timer)
     request = {.step = PsnStep::Timeout};

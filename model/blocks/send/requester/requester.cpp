@@ -228,6 +228,13 @@ void Requester::recover(u32 qpn) {
   wake_at(now() + 1);
 }
 
+void Requester::migrated(u32 qpn, u32 life) {
+  const SendQueue& q = queues_[qpn];
+  if (q.life != life || q.in_error) return;
+  outbox_.note({NoteKind::Resume, qpn, 0, 0});
+  wake_at(now() + 1);
+}
+
 // A reset or destroyed queue pair loses all its state, without completions (G20.3).
 void Requester::clear(u32 qpn) {
   SendQueue& q = queues_[qpn];  // a new entry, if its first turn is still in flight

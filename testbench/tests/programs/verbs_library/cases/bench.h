@@ -133,10 +133,11 @@ void check_between(Bench& bench);
 void check_handlers(Bench& bench);
 void check_table(Bench& bench);
 // Only on request: it takes seconds; the simulation is killed meanwhile; cables break; there is a
-// second port.
+// second port; it loses packets.
 void check_limits(Bench& bench);
 void check_lost(Bench& bench);
 void check_spinning(Bench& bench);
 void check_ports(Bench& bench);
 void check_second(Bench& bench);
+void check_migration(Bench& bench);
 }  // namespace cases

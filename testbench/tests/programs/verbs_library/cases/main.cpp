@@ -41,6 +41,7 @@ constexpr std::array kGroups{
     GroupRow{"spinning",    cases::check_spinning, true},
     GroupRow{"ports",       cases::check_ports, true},
     GroupRow{"second",      cases::check_second, true},
+    GroupRow{"migration",   cases::check_migration, true},
     // clang-format on
 };
 }  // namespace
