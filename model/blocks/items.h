@@ -112,6 +112,7 @@ struct Reply {
   bool cnp = false;
   bool becn = false;  // G26.1
   Packet* packet = nullptr;
+  bool native = false;  // the notification is a CN; that of a datagram is a complete `packet`
 };
 
 // A change that must happen between two cycles: a queue pair enters Error, with its affiliated

@@ -201,6 +201,8 @@ class FunctionalHca {
   void turn(const proto::QpConfig& qp, std::span<const u8> frame);
   void notify_congestion(const proto::QpConfig& qp, const proto::ParsedPacket& packet,
                          std::span<const u8> frame);
+  void send_cn(const proto::QpConfig& qp, const proto::ParsedPacket& packet,
+               std::span<const u8> frame);
   void receive_request(u32 qpn, const proto::ParsedPacket& packet, std::span<const u8> frame);
   void judge(u32 qpn, const proto::ParsedPacket& packet, std::span<const u8> frame);
   void keep(u32 qpn, proto::Psn psn, std::span<const u8> frame);

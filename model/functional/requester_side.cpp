@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "model/functional/functional_hca.h"
+#include "model/proto/transport/congestion_rules.h"
 #include "model/proto/transport/port_rules.h"
 #include "model/proto/transport/timeout.h"
 
@@ -195,7 +196,10 @@ void FunctionalHca::receive_answer(const QpConfig& qp, const ParsedPacket& packe
     ++counters(qp).unexpected_answers;
     return counts_.drop(qp.port, counter_of(cause, qp, frame.data(), packet));
   }
-  notify_congestion(qp, packet, frame);
+  if (draws_cnp(frame.data(), packet))
+    notify_congestion(qp, packet, frame);
+  else if (response_draws_cn(qp, packet))
+    send_cn(qp, packet, frame);
   if (packet.opcode->operation != Operation::Acknowledge)
     return receive_response(qp, packet, frame.subspan(packet.payload_offset, packet.payload_bytes));
   const AckVerdict verdict =

@@ -75,6 +75,12 @@ void FunctionalHca::notify_congestion(const QpConfig& qp, const ParsedPacket& pa
   transmit(qp, *opcode_row(kCnpOpcode), cnp_bth(qp), {}, 0);
 }
 
+void FunctionalHca::send_cn(const QpConfig& qp, const ParsedPacket& packet,
+                            std::span<const u8> frame) {
+  const CnPlan plan = plan_cn(qp, frame.data(), packet);
+  transmit(qp, plan.path, *opcode_row(kCnOpcode), plan.bth, {}, 0);
+}
+
 // G29.3: work takes no time, but responses leave after the frames that came at once.
 u32 FunctionalHca::reads_unfinished(u32 qpn) {
   Progress& s = progress(qpn);
@@ -105,7 +111,10 @@ void FunctionalHca::judge(u32 qpn, const ParsedPacket& packet, std::span<const u
   RequestVerdict verdict =
       judge_request({packet, frame, qp, state, contexts_.find_region(remote_key(packet)),
                      reads_unfinished(qpn), &contexts_.ports[qp.port - 1u], shared});
-  if (may_draw_cnp(verdict.cause)) notify_congestion(qp, packet, frame);
+  const bool marked = may_draw_cnp(verdict.cause) && draws_cnp(frame.data(), packet);
+  if (marked) notify_congestion(qp, packet, frame);
+  const bool draws = !marked && draws_cn(qp, packet, verdict);
+  if (draws) send_cn(qp, packet, frame);
   const bool reads = packet.opcode && packet.opcode->traits().is_saved();
   const bool passed = verdict.action == RequestAction::Execute;
   if (passed && qp.service == Service::Ud) return receive_datagram(qpn, packet, frame);
@@ -117,6 +126,7 @@ void FunctionalHca::judge(u32 qpn, const ParsedPacket& packet, std::span<const u
   const bool reliable = qp.reliable;
   const bool breaks = shared && abandons_send(state, packet, qp, verdict);
   RequestEffect effect = apply(state, packet, qp, verdict);
+  effect.congested &= !draws;
   if (is_kept(verdict)) {
     tell_kept(effect, state, packet);
     keep(qpn, packet.bth.psn, frame);

@@ -172,6 +172,7 @@ class PortReceive : public engine::Block {
   bool drop(u64 proto::DropCounters::*counter);
   [[gnu::always_inline]] void route(Packet* p, const proto::QpConfig& qp, Cycle checked);
   void answer_congestion(const Packet& p, const proto::QpConfig& qp);
+  void answer_fecn(Packet& p, const proto::QpConfig& qp);
   void ring(const ReceiveBell& bell);
   void ring_shared(const ReceiveBell& bell);
   bool serve_beside();

@@ -104,6 +104,25 @@ inline void PortReceive::pass(Packet* p, Cycle checked) {
     outputs.cnps_out->push(Reply{.qpn = p.qpn, .cnp = true}, 1, at - now() - 1);
 }
 
+// G26.1: returns a FECN that no answer follows; the next answer owes nothing for it.
+[[gnu::cold]] void PortReceive::answer_fecn(Packet& p, const QpConfig& qp) {
+  Reply reply{.qpn = p.qpn, .cnp = true, .native = true};
+  p.effect.congested = false;
+  if (qp.service == Service::Ud) {
+    const CnPlan plan = plan_cn(qp, p.frame(), p.parsed);
+    const OpcodeRow& row = *opcode_row(kCnOpcode);
+    Packet* const cn = reply.packet = pool_.take();
+    cn->qpn = p.qpn;
+    cn->psn = 0;
+    cn->is_request = false;
+    cn->buffers = nullptr;
+    write_headers(plan.path, row, plan.bth, {}, 0, cn->frame());
+    cn->shape = shape_of(plan.path, row, 0);
+  }
+  const Cycle at = congestion_.notify_fecn(p, p.last);
+  outputs.cnps_out->push(reply, 1, at - now() - 1);
+}
+
 inline bool PortReceive::frame_good(Packet& p, Cycle checked) {
   const LinkLayer link = framing_row(Framing(attributes_.framing)).link;
   const std::span<const u8> frame{p.frame(), p.frame_bytes};
@@ -162,6 +181,8 @@ inline void PortReceive::route(Packet* p, const QpConfig& qp, Cycle checked) {
       return keep(p, at);
     if (draws_cnp(p->frame(), p->parsed) && may_draw_cnp(p->verdict.cause)) [[unlikely]]
       answer_congestion(*p, qp);
+    else if (p->parsed.bth.fecn && draws_cn(qp, p->parsed, p->verdict)) [[unlikely]]
+      answer_fecn(*p, qp);
     if (p->verdict.cause != RequestCause::Good && !is_refusal(p->verdict.action)) [[unlikely]]
       counts_.add(qp, p->verdict.cause);
     const bool silent = is_silent(p->verdict.action);
@@ -185,6 +206,8 @@ inline void PortReceive::route(Packet* p, const QpConfig& qp, Cycle checked) {
   const Cycle at = response_.check(*p, p->last, a);
   if (draws_cnp(p->frame(), p->parsed) && at != kNever) [[unlikely]]
     answer_congestion(*p, qp);
+  else if (p->parsed.bth.fecn && at != kNever && response_draws_cn(qp, p->parsed)) [[unlikely]]
+    answer_fecn(*p, qp);
   if (at != kNever) outputs.acks_out->push(a, 1, at - now() - 1);
   if (!a.packet) PacketPool::give_back(p);
 }

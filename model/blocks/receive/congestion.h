@@ -7,14 +7,14 @@
 
 namespace hca::blocks {
 struct CongestionCounters {
-  u64 marked = 0, cnps = 0;
+  u64 marked = 0, cnps = 0, cns = 0;
 };
 
 // The notification point of RoCEv2 (G26.2): a packet that arrives with Congestion Experienced draws
-// a CNP to its sender, at most one in `cnp_interval` for each queue pair. It is activated as part
-// of the port's receive segment.
+// a CNP to its sender, at most one in `cnp_interval` for each queue pair. A FECN that no answer
+// follows draws a CN (G26.1). It is activated as part of the port's receive segment.
 //
-// Contract: the CNP for a marked packet of cycle n leaves for responder_reply in n + latency; one
+// Contract: the CNP or CN for a packet of cycle n leaves for responder_reply in n + latency; one
 // each `interval` cycles.
 class Congestion {
  public:
@@ -38,6 +38,14 @@ class Congestion {
     return out;
   }
 
+  // The cycle in which the CN for this packet leaves.
+  Cycle notify_fecn(const Packet& packet, Cycle at) {
+    ++counters.cns;
+    const Cycle out = stage_.enter(at);
+    probe.event(out, Step::Passed, packet.qpn, packet.psn);
+    return out;
+  }
+
  private:
   engine::Stage stage_;
   Cycle cnp_cycles_;
@@ -51,5 +59,6 @@ struct hca::engine::Counters<hca::blocks::CongestionCounters> {
   static constexpr std::string_view block = "congestion";
   static constexpr auto rows =
       make_rows(counter("marked", &C::marked, "packets", "packets with Congestion Experienced"),
-                counter("cnps", &C::cnps, "packets", "CNPs requested"));
+                counter("cnps", &C::cnps, "packets", "CNPs requested"),
+                counter("cns", &C::cns, "packets", "CNs requested: FECNs that no answer follows"));
 };

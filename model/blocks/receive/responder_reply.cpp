@@ -76,7 +76,7 @@ void ResponderReply::send(Port& port, const Reply& reply) {
     return queue(ports[port_of(*qp)].waiting, Reply(reply));
   Packet* p = reply.packet;
   if (p)
-    ++counters.responses;
+    ++(reply.cnp ? counters.cnps : counters.responses);
   else
     p = build(reply, *qp);
   p->port = u8(&port == &ports[0] ? 0 : 1);
@@ -97,7 +97,7 @@ Packet* ResponderReply::build(const Reply& reply, const QpConfig& qp) {
   p->is_request = false;
   p->buffers = nullptr;
   if (reply.cnp)
-    build_cnp(*p, qp);
+    build_cnp(*p, qp, reply.native);
   else
     build_ack(*p, qp, reply);
   return p;
@@ -124,9 +124,11 @@ void ResponderReply::build_ack(Packet& p, const QpConfig& qp, const Reply& reply
                                  : counters.rnr_naks);
 }
 
-void ResponderReply::build_cnp(Packet& p, const QpConfig& qp) {
-  const OpcodeRow& row = *opcode_row(kCnpOpcode);
-  write_headers(qp.path, row, cnp_bth(qp), {}, 0, p.frame());
+void ResponderReply::build_cnp(Packet& p, const QpConfig& qp, bool native) {
+  const OpcodeRow& row = *opcode_row(native ? kCnOpcode : kCnpOpcode);
+  Bth bth = cnp_bth(qp);
+  bth.mig_req = native && sends_migrated(qp);
+  write_headers(qp.path, row, bth, {}, 0, p.frame());
   p.shape = shape_of(qp.path, row, 0);
   ++counters.cnps;
 }

@@ -54,7 +54,7 @@ class ResponderReply : public engine::Block {
   void drop(const Reply& reply);
   Packet* build(const Reply& reply, const proto::QpConfig& qp);
   void build_ack(Packet& p, const proto::QpConfig& qp, const Reply& reply);
-  void build_cnp(Packet& p, const proto::QpConfig& qp);
+  void build_cnp(Packet& p, const proto::QpConfig& qp, bool native);
 
   const ResponderReplyConfig config_;
   const device::Contexts& contexts_;
@@ -76,6 +76,6 @@ struct hca::engine::Counters<hca::blocks::ResponderReplyCounters> {
                 counter("naks", &C::naks, "packets", "NAKs sent"),
                 counter("rnr_naks", &C::rnr_naks, "packets", "RNR NAKs sent"),
                 counter("responses", &C::responses, "packets", "READ and ATOMIC responses sent"),
-                counter("cnps", &C::cnps, "packets", "CNPs sent"),
+                counter("cnps", &C::cnps, "packets", "CNPs and CNs sent"),
                 counter("coalesced", &C::coalesced, "answers", "ACKs merged into a later one"));
 };

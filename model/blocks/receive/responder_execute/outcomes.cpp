@@ -15,7 +15,8 @@ Outcome& Outcomes::retire(const Packet& p) {
   o->home = home;
   o->not_before = std::max(p.last, stage_.last());
   o->reply = {p.qpn, p.effect.ack_psn, p.effect.msn, answer_syndrome(p.verdict, p.effect, qp)};
-  o->congested = p.effect.congested;
+  o->congested = p.effect.congested | q.owes_becn;
+  q.owes_becn = false;
   o->consumed = p.effect.receive_wqe + 1;
   complete_to(o->completed, p.qpn, p.receive_queue);
   o->completed.cqe.qpn = p.qpn;

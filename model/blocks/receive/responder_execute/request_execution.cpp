@@ -243,6 +243,8 @@ void RequestExecution::refuse(Packet* p, const RequestVerdict& verdict) {
 
 // All writes of an executed request are requested (`has_payload`), or it has none.
 void RequestExecution::finish(Packet* p, bool has_payload) {
+  if (p->effect.congested) [[unlikely]]
+    queues_[p->qpn].owes_becn = true;
   if (p->parsed.bth.ack_req || p->effect.completes_message) answer_or_complete(*p, has_payload);
   if (!has_payload) PacketPool::give_back(p);
 }

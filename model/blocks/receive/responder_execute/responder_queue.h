@@ -24,6 +24,8 @@ struct alignas(64) ResponderQueue {
   bool unread = false;  // the data of a READ could not be read: it enters Error
   bool tells = false;   // its peer may not have received its credits
   bool congested = false;
+  bool owes_becn =
+      false;  // for requests without an answer of their own: the next outcome is congested
   u32 life = 0;
   u32 taken = 0;                 // SRQ WQEs taken by requests that came here
   u32 atomics = 0;               // new ATOMICs that are not done
