@@ -36,8 +36,8 @@ bool FunctionalHca::send_next_message(u32 qpn) {
   if (work_.status == WcStatus::Success && index == s.started) {
     if (must_wait(s, qp, work_.wqe, psns_of_message(row_of(work_.wqe), work_.bytes, qp.path_mtu)))
       return false;
-    begin_message(sent_.message(connection_of(qpn), index), s, work_.wqe, index, work_.bytes,
-                  qp.path_mtu, qp.signal_all);
+    begin_message(sent_.message(connection_of(qpn), index), s, work_.wqe, work_.operands, index,
+                  work_.bytes, qp.path_mtu, qp.signal_all);
     if (row_of(work_.wqe).is_local()) return execute_local(qp, index);
     ++s.started;
   }
@@ -76,7 +76,7 @@ void FunctionalHca::send_packets(u32 qpn, u32 index) {
     by_recovery(recovery, [&](auto policy) {
       policy.on_sent(s, losses<decltype(policy)>(qpn), plan.psns, is_new);
     });
-    gather(work_.pieces, plan.offset, payload);
+    gather(work_.pieces, m.answer == Answer::Read ? 0 : plan.offset, payload);
     Bth bth = request_bth(qp, plan);
     if (datagram) address_datagram(bth, ext, qp, work_.address);
     transmit(qp, path, *plan.row, bth, ext, plan.bytes);
@@ -123,7 +123,7 @@ void FunctionalHca::fetch_send(const QpConfig& qp, u32 index) {
       add_pieces(sge);
     }
   }
-  work_.status = check_message_bytes(row, bytes, qp);
+  work_.status = split_message_bytes(row, work_.operands, bytes, qp);
   work_.bytes = u32(bytes);
 }
 
@@ -225,7 +225,8 @@ void FunctionalHca::receive_response(const QpConfig& qp, const ParsedPacket& pac
     payload = original;
   }
   if (v.places && !payload.empty())
-    if (const WcStatus status = place(qp, s.awaited, v.offset, payload);
+    if (const WcStatus status =
+            place(qp, s.awaited, response_offset(*awaited(qp.qpn), v.offset), payload);
         status != WcStatus::Success)
       v = {response::fail(packet.bth.psn, status, "T9-15")};
   if (v.places && packet.has(Ext::Aeth)) take_credits(s, packet.aeth.msn, packet.aeth.syndrome);

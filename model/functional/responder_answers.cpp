@@ -44,7 +44,7 @@ void FunctionalHca::repeat_read(u32 qpn, const ParsedPacket& packet, const Reque
     counts_.add(qp, kKeyGone.cause);
     answer(qp, kKeyGone, effect);
     return fail_receive(qpn, packet, kKeyGone);
-  } else if (may_repeat_read(saved, effect, qp, key_good)) {
+  } else if (may_repeat_read(saved, effect, packet.opcode->operation, qp, key_good)) {
     return respond_read(qp, effect, false);
   }
   count(qp, {RequestAction::Drop, RequestCause::NotSaved, {}, {}});

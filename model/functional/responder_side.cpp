@@ -223,7 +223,7 @@ RequestVerdict FunctionalHca::find_own_place(u32 qpn, const ParsedPacket& packet
                          shared, find);
   }
   const ReceiveState& state = contexts_.receive_of(qpn);
-  if (!row.has(Ext::Reth) &&
+  if (!begins_message(row.position) &&
       write_key_is_gone(find(state.write_rkey), state, remote_accessor(qp, shared)))
     return kKeyGone;
   return {};

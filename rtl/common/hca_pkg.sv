@@ -424,8 +424,8 @@ package hca_pkg;
       8'h14: opcode_row = 12'h040;  // FetchAdd
       8'h16: opcode_row = 12'h400;  // SEND Last with Invalidate
       8'h17: opcode_row = 12'h400;  // SEND Only with Invalidate
-      8'h1a: opcode_row = 12'h008;  // GET class operation
-      8'h1b: opcode_row = 12'h008;  // PUT class operation
+      8'h1a: opcode_row = 12'h028;  // GET class operation
+      8'h1b: opcode_row = 12'h028;  // PUT class operation
       8'h1c: opcode_row = 12'h030;  // FLUSH
       8'h1d: opcode_row = 12'h020;  // ATOMIC WRITE
       8'h20: opcode_row = 12'h000;  // SEND First
@@ -462,8 +462,8 @@ package hca_pkg;
       8'h53: opcode_row = 12'h043;  // CmpSwap
       8'h54: opcode_row = 12'h043;  // FetchAdd
       8'h55: opcode_row = 12'h003;  // RESYNC
-      8'h5a: opcode_row = 12'h00b;  // GET class operation
-      8'h5b: opcode_row = 12'h00b;  // PUT class operation
+      8'h5a: opcode_row = 12'h02b;  // GET class operation
+      8'h5b: opcode_row = 12'h02b;  // PUT class operation
       8'h5c: opcode_row = 12'h033;  // FLUSH
       8'h64: opcode_row = 12'h002;  // SEND Only
       8'h65: opcode_row = 12'h202;  // SEND Only with Immediate
@@ -492,8 +492,8 @@ package hca_pkg;
       8'hb4: opcode_row = 12'h044;  // FetchAdd
       8'hb6: opcode_row = 12'h404;  // SEND Last with Invalidate
       8'hb7: opcode_row = 12'h404;  // SEND Only with Invalidate
-      8'hba: opcode_row = 12'h00c;  // GET class operation
-      8'hbb: opcode_row = 12'h00c;  // PUT class operation
+      8'hba: opcode_row = 12'h02c;  // GET class operation
+      8'hbb: opcode_row = 12'h02c;  // PUT class operation
       8'hbc: opcode_row = 12'h034;  // FLUSH
       default: opcode_row = '1;
     endcase
@@ -517,6 +517,18 @@ package hca_pkg;
       default: opcode_extended = 1'b0;
     endcase
   endfunction
+  // The Extended OpCode that the packets of a functional class have; 0: it is no class.
+  function automatic logic [15:0] extended_opcode(input logic [7:0] opcode);
+    unique case (opcode)
+      8'h1a: extended_opcode = 16'd1;  // GET Memory
+      8'h1b: extended_opcode = 16'd2;  // PUT Memory Only
+      8'h5a: extended_opcode = 16'd1;  // GET Memory
+      8'h5b: extended_opcode = 16'd2;  // PUT Memory Only
+      8'hba: extended_opcode = 16'd1;  // GET Memory
+      8'hbb: extended_opcode = 16'd2;  // PUT Memory Only
+      default: extended_opcode = 16'd0;
+    endcase
+  endfunction
   // None of a reserved one.
   function automatic logic [11:0] opcode_ext(input logic [7:0] opcode);
     opcode_ext = opcode_row(opcode);
@@ -537,6 +549,9 @@ package hca_pkg;
       12'h020: transport_bytes = 7'd28;
       12'h023: transport_bytes = 7'd40;
       12'h024: transport_bytes = 7'd32;
+      12'h028: transport_bytes = 7'd40;
+      12'h02b: transport_bytes = 7'd52;
+      12'h02c: transport_bytes = 7'd44;
       12'h030: transport_bytes = 7'd32;
       12'h033: transport_bytes = 7'd44;
       12'h034: transport_bytes = 7'd36;
@@ -575,6 +590,9 @@ package hca_pkg;
       12'h020: ext_headers = {ext[511 -: 128], 192'd0};  // RETH
       12'h023: ext_headers = {ext[767 -: 32], ext[735 -: 64], ext[511 -: 128], 96'd0};  // RDETH DETH RETH
       12'h024: ext_headers = {ext[671 -: 32], ext[511 -: 128], 160'd0};  // XRCETH RETH
+      12'h028: ext_headers = {ext[639 -: 96], ext[511 -: 128], 96'd0};  // EOETH RETH
+      12'h02b: ext_headers = {ext[767 -: 32], ext[735 -: 64], ext[639 -: 96], ext[511 -: 128]};  // RDETH DETH EOETH RETH
+      12'h02c: ext_headers = {ext[671 -: 32], ext[639 -: 96], ext[511 -: 128], 64'd0};  // XRCETH EOETH RETH
       12'h030: ext_headers = {ext[543 -: 32], ext[511 -: 128], 160'd0};  // FETH RETH
       12'h033: ext_headers = {ext[767 -: 32], ext[735 -: 64], ext[543 -: 32], ext[511 -: 128], 64'd0};  // RDETH DETH FETH RETH
       12'h034: ext_headers = {ext[671 -: 32], ext[543 -: 32], ext[511 -: 128], 128'd0};  // XRCETH FETH RETH
@@ -612,6 +630,9 @@ package hca_pkg;
       12'h020: ext_fields = {256'd0, packet[319 -: 128], 384'd0};
       12'h023: ext_fields = {packet[319 -: 32], packet[287 -: 64], 160'd0, packet[223 -: 128], 384'd0};
       12'h024: ext_fields = {96'd0, packet[319 -: 32], 128'd0, packet[287 -: 128], 384'd0};
+      12'h028: ext_fields = {128'd0, packet[319 -: 96], 32'd0, packet[223 -: 128], 384'd0};
+      12'h02b: ext_fields = {packet[319 -: 32], packet[287 -: 64], 32'd0, packet[223 -: 96], 32'd0, packet[127 -: 128], 384'd0};
+      12'h02c: ext_fields = {96'd0, packet[319 -: 32], packet[287 -: 96], 32'd0, packet[191 -: 128], 384'd0};
       12'h030: ext_fields = {224'd0, packet[319 -: 32], packet[287 -: 128], 384'd0};
       12'h033: ext_fields = {packet[319 -: 32], packet[287 -: 64], 128'd0, packet[223 -: 32], packet[191 -: 128], 384'd0};
       12'h034: ext_fields = {96'd0, packet[319 -: 32], 96'd0, packet[287 -: 32], packet[255 -: 128], 384'd0};
@@ -714,11 +735,14 @@ package hca_pkg;
   localparam logic [3:0] OperationReadRequest = 4'h2;
   localparam logic [3:0] OperationCompareSwap = 4'h6;
   localparam logic [3:0] OperationFetchAdd = 4'h7;
+  localparam logic [3:0] OperationGet = 4'h9;
+  localparam logic [3:0] OperationPut = 4'ha;
   localparam logic [3:0] OperationFlush = 4'hb;
   localparam logic [3:0] OperationAtomicWrite = 4'hc;
   localparam logic [1:0] InMessageNone = 2'h0;
   localparam logic [1:0] InMessageSend = 2'h1;
   localparam logic [1:0] InMessageWrite = 2'h2;
+  localparam logic [1:0] InMessagePut = 2'h3;
   localparam logic [1:0] KeyStateValid = 2'h2;
   localparam logic [15:0] RemoteWrite = 16'h2;
   localparam logic [15:0] RemoteRead = 16'h4;
@@ -729,6 +753,7 @@ package hca_pkg;
   localparam logic [1:0] FlushRegion = 2'h1;
   localparam logic [31:0] AnyQp = 32'hffffffff;
   localparam logic [31:0] AtomicBytes = 32'h8;
+  localparam logic [15:0] MaxGetRequestBytes = 16'h100;
   localparam logic [31:0] MaxMessageBytes = 32'h80000000;
   localparam logic [23:0] Qp0 = 24'h0;
   localparam logic [23:0] Qp1 = 24'h1;
@@ -746,7 +771,7 @@ package hca_pkg;
   localparam int unsigned StateRqLimitAt = 8;
   localparam int unsigned ContextSharedAt = 404;
   localparam int unsigned ContextSrqnAt = 488;
-  localparam int unsigned Capabilities = 3;
+  localparam int unsigned Capabilities = 4;
   localparam int unsigned ContextCapabilitiesAt = 408;
 
   // What the packets of an opcode are: request (1 bit), operation (4), position (2).
@@ -860,24 +885,26 @@ package hca_pkg;
     logic atomic;
     logic exact;
     logic eight;
-    logic [2:0] capability;
+    logic [3:0] capability;
     logic [15:0] right;
   } operation_t;
-  function automatic logic [25:0] operation_traits(input logic [3:0] operation);
+  function automatic logic [26:0] operation_traits(input logic [3:0] operation);
     unique case (operation)
-      OperationSend: operation_traits = {2'd1, 5'b00000, 3'd0, 16'h0};
-      OperationWrite: operation_traits = {2'd2, 5'b00000, 3'd0, 16'h2};
-      OperationReadRequest: operation_traits = {2'd0, 5'b11000, 3'd0, 16'h4};
-      OperationCompareSwap: operation_traits = {2'd0, 5'b10110, 3'd0, 16'h8};
-      OperationFetchAdd: operation_traits = {2'd0, 5'b10110, 3'd0, 16'h8};
-      OperationFlush: operation_traits = {2'd0, 5'b10000, 3'd4, 16'h600};
-      OperationAtomicWrite: operation_traits = {2'd0, 5'b10011, 3'd2, 16'h100};
+      OperationSend: operation_traits = {2'd1, 5'b00000, 4'd0, 16'h0};
+      OperationWrite: operation_traits = {2'd2, 5'b00000, 4'd0, 16'h2};
+      OperationReadRequest: operation_traits = {2'd0, 5'b11000, 4'd0, 16'h4};
+      OperationCompareSwap: operation_traits = {2'd0, 5'b10110, 4'd0, 16'h8};
+      OperationFetchAdd: operation_traits = {2'd0, 5'b10110, 4'd0, 16'h8};
+      OperationGet: operation_traits = {2'd0, 5'b11000, 4'd1, 16'h4};
+      OperationPut: operation_traits = {2'd3, 5'b00000, 4'd1, 16'h2};
+      OperationFlush: operation_traits = {2'd0, 5'b10000, 4'd8, 16'h600};
+      OperationAtomicWrite: operation_traits = {2'd0, 5'b10011, 4'd4, 16'h100};
       default: operation_traits = '0;
     endcase
   endfunction
 
   // The rules of 9.6 and 9.7 in their order, by their statements.
-  localparam int unsigned RuleCount = 43;
+  localparam int unsigned RuleCount = 44;
   localparam int unsigned RuleC9_38 = 0;
   localparam int unsigned RuleG24_1 = 1;
   localparam int unsigned RuleC9_37 = 2;
@@ -898,43 +925,44 @@ package hca_pkg;
   localparam int unsigned RuleG24_5 = 17;
   localparam int unsigned RuleT10_9_RC = 18;
   localparam int unsigned RuleT10_9_XRC = 19;
-  localparam int unsigned RuleT10_10_UC = 20;
-  localparam int unsigned RuleT10_2_RC = 21;
-  localparam int unsigned RuleT10_2_XRC = 22;
-  localparam int unsigned RuleT10_2_UC = 23;
-  localparam int unsigned RuleT10_2_UD = 24;
-  localparam int unsigned RuleT10_4_RC = 25;
-  localparam int unsigned RuleT10_4_XRC = 26;
-  localparam int unsigned RuleT10_20_RC = 27;
-  localparam int unsigned RuleT10_20_XRC = 28;
-  localparam int unsigned RuleT10_20_UC = 29;
-  localparam int unsigned RuleT10_20_UD = 30;
-  localparam int unsigned RuleG15_5 = 31;
-  localparam int unsigned RuleG23_3 = 32;
-  localparam int unsigned RuleG8_1 = 33;
-  localparam int unsigned RuleT10_16_RC = 34;
-  localparam int unsigned RuleT10_16_XRC = 35;
-  localparam int unsigned RuleT10_16_UC = 36;
-  localparam int unsigned RuleT10_16_UD = 37;
-  localparam int unsigned RuleT10_3_RC = 38;
-  localparam int unsigned RuleT10_3_XRC = 39;
-  localparam int unsigned RuleT10_5_RC = 40;
-  localparam int unsigned RuleT10_5_XRC = 41;
-  localparam int unsigned RuleT10_5_UC = 42;
+  localparam int unsigned RuleEXT_5 = 20;
+  localparam int unsigned RuleT10_10_UC = 21;
+  localparam int unsigned RuleT10_2_RC = 22;
+  localparam int unsigned RuleT10_2_XRC = 23;
+  localparam int unsigned RuleT10_2_UC = 24;
+  localparam int unsigned RuleT10_2_UD = 25;
+  localparam int unsigned RuleT10_4_RC = 26;
+  localparam int unsigned RuleT10_4_XRC = 27;
+  localparam int unsigned RuleT10_20_RC = 28;
+  localparam int unsigned RuleT10_20_XRC = 29;
+  localparam int unsigned RuleT10_20_UC = 30;
+  localparam int unsigned RuleT10_20_UD = 31;
+  localparam int unsigned RuleG15_5 = 32;
+  localparam int unsigned RuleG23_3 = 33;
+  localparam int unsigned RuleG8_1 = 34;
+  localparam int unsigned RuleT10_16_RC = 35;
+  localparam int unsigned RuleT10_16_XRC = 36;
+  localparam int unsigned RuleT10_16_UC = 37;
+  localparam int unsigned RuleT10_16_UD = 38;
+  localparam int unsigned RuleT10_3_RC = 39;
+  localparam int unsigned RuleT10_3_XRC = 40;
+  localparam int unsigned RuleT10_5_RC = 41;
+  localparam int unsigned RuleT10_5_XRC = 42;
+  localparam int unsigned RuleT10_5_UC = 43;
 
   // Those that hold for a service.
-  function automatic logic [42:0] request_rules(input logic [2:0] service);
+  function automatic logic [43:0] request_rules(input logic [2:0] service);
     unique case (service)
-      3'd0: request_rules = 43'h1460a24786d;  // RC
-      3'd1: request_rules = 43'h4112091006d;  // UC
-      3'd3: request_rules = 43'h20c10001b5;  // UD
-      3'd5: request_rules = 43'h28a144abe6f;  // XRC
+      3'd0: request_rules = 44'h28c1454786d;  // RC
+      3'd1: request_rules = 44'h8224121006d;  // UC
+      3'd3: request_rules = 44'h41820001b5;  // UD
+      3'd5: request_rules = 44'h514289abe6f;  // XRC
       default: request_rules = '0;
     endcase
   endfunction
 
   // What becomes of a request that breaks these: action, cause, NAK code. The first one decides.
-  function automatic logic [11:0] request_verdict(input logic [42:0] broken);
+  function automatic logic [11:0] request_verdict(input logic [43:0] broken);
     request_verdict = {ActionExecute, CauseGood, 3'd0};
     if (broken[RuleT10_5_UC]) request_verdict = {ActionAbandon, CauseBadRkey, 3'd0};
     if (broken[RuleT10_5_XRC]) request_verdict = {ActionNakAndFail, CauseBadRkey, NakRemoteAccessError};
@@ -959,6 +987,7 @@ package hca_pkg;
     if (broken[RuleT10_2_XRC]) request_verdict = {ActionNakAndFail, CauseUnsupported, NakInvalidRequest};
     if (broken[RuleT10_2_RC]) request_verdict = {ActionNakAndFail, CauseUnsupported, NakInvalidRequest};
     if (broken[RuleT10_10_UC]) request_verdict = {ActionAbandon, CauseBadSequence, 3'd0};
+    if (broken[RuleEXT_5]) request_verdict = {ActionNakAndFail, CauseBadSequence, NakInvalidRequest};
     if (broken[RuleT10_9_XRC]) request_verdict = {ActionNakAndFail, CauseBadSequence, NakInvalidRequest};
     if (broken[RuleT10_9_RC]) request_verdict = {ActionNakAndFail, CauseBadSequence, NakInvalidRequest};
     if (broken[RuleG24_5]) request_verdict = {ActionNakAndFail, CauseNoXrcSrq, NakInvalidRdRequest};
@@ -1061,10 +1090,11 @@ package hca_pkg;
     logic initiator;
     logic keys_of_queue;
     logic keeps_queue;
-    logic [4:0] capabilities_spare;
+    logic [3:0] capabilities_spare;
     logic flush;
     logic atomic_write;
     logic xrc;
+    logic extended;
     logic [2:0] qp_state;
     logic shared;
     logic credits;

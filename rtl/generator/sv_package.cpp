@@ -205,7 +205,8 @@ std::string numbers() {
 std::string opcode_part() {
   using namespace proto;
   u32 longest = 0;
-  for (const OpcodeRow& row : kOpcodeRows) longest = std::max<u32>(longest, row.ext_bytes);
+  for (const OpcodeRow& row : kOpcodeRows)
+    longest = std::max<u32>(longest, built_row(row).ext_bytes);
   std::string out = "\n  // The headers that can follow a BTH, in their order.\n" +
                     size("ExtCount", kExtCount) + size("MaxExtBytes", longest);
   for (unsigned e = 0; e < kExtCount; ++e) out += size("Ext" + capitalized(kExtHeaders[e].name), e);
@@ -217,7 +218,7 @@ std::string opcode_part() {
       kExtCount - 1);
   for (const OpcodeRow& row : kOpcodeRows)
     out += fmt::format("      8'h{:02x}: opcode_row = {}'h{:03x};  // {}\n", row.code, kExtCount,
-                       row.ext.bits(), row.name);
+                       built_row(row).ext.bits(), row.name);
   out +=
       "      default: opcode_row = '1;\n    endcase\n  endfunction\n"
       "  function automatic logic opcode_known(input logic [7:0] opcode);\n"
@@ -230,6 +231,15 @@ std::string opcode_part() {
       out += fmt::format("      8'h{:02x}: opcode_extended = 1'b1;  // {}\n", row.code, row.name);
   out +=
       "      default: opcode_extended = 1'b0;\n    endcase\n  endfunction\n"
+      "  // The Extended OpCode that the packets of a functional class have; 0: it is no class.\n"
+      "  function automatic logic [15:0] extended_opcode(input logic [7:0] opcode);\n"
+      "    unique case (opcode)\n";
+  for (const OpcodeRow& row : kOpcodeRows)
+    if (row.is_class())
+      out += fmt::format("      8'h{:02x}: extended_opcode = 16'd{};  // {}\n", row.code,
+                         extended_opcode_of(row), built_row(row).name);
+  out +=
+      "      default: extended_opcode = 16'd0;\n    endcase\n  endfunction\n"
       "  // None of a reserved one.\n";
   out += fmt::format(
       "  function automatic logic [{0}:0] opcode_ext(input logic [7:0] opcode);\n"
@@ -240,7 +250,10 @@ std::string opcode_part() {
       "    unique case (has)\n",
       kExtCount - 1);
   std::map<u16, u32> sets;
-  for (const OpcodeRow& row : kOpcodeRows) sets[row.ext.bits()] = row.ext_bytes;
+  for (const OpcodeRow& row : kOpcodeRows) {
+    sets[row.ext.bits()] = row.ext_bytes;
+    sets[built_row(row).ext.bits()] = built_row(row).ext_bytes;
+  }
   for (const auto& [bits, bytes] : sets)
     out += fmt::format("      {}'h{:03x}: transport_bytes = 7'd{};\n", kExtCount, bits,
                        bytes_of<Bth>() + bytes);

@@ -59,11 +59,13 @@ std::string numbers_of_rules() {
   for (const OperationRow& row : kOperationRows)
     if (row.capability != Capability::Missing)
       out += number(fmt::format("Operation{}", row.name), 4, u64(row.operation));
-  return out + names_of("InMessage", 2, std::array{"None", "Send", "Write"}) +
+  return out + names_of("InMessage", 2, std::array{"None", "Send", "Write", "Put"}) +
          number("KeyStateValid", 2, u64(KeyState::Valid)) + rights() +
          number("FlushRegion", 2, kFlushRegion) + number("AnyQp", 32, kAnyQp) +
-         number("AtomicBytes", 32, kAtomicBytes) + number("MaxMessageBytes", 32, kMaxMessageBytes) +
-         number("Qp0", 24, kQp0) + number("Qp1", 24, kQp1) + number("Qp0Lane", 4, kQp0Lane) +
+         number("AtomicBytes", 32, kAtomicBytes) +
+         number("MaxGetRequestBytes", 16, kMaxGetRequestBytes) +
+         number("MaxMessageBytes", 32, kMaxMessageBytes) + number("Qp0", 24, kQp0) +
+         number("Qp1", 24, kQp1) + number("Qp0Lane", 4, kQp0Lane) +
          number("Qp1Qkey", 32, kQp1Qkey) + number("DefaultGidPrefix", 64, kDefaultGidPrefix) +
          number("AckKind", 3, u64(SyndromeKind::Ack)) +
          number("RnrNakKind", 3, u64(SyndromeKind::RnrNak)) +

@@ -73,8 +73,13 @@ module responder_check #(
     logic [15:0] pkey;
     logic [31:0] qkey;
     logic [63:0] va;
-    logic [31:0] rkey;
+    logic [31:0] rkey;        // of a packet that begins a message; else 0: it is not looked up
+    logic [31:0] named_rkey;  // of any packet with a RETH
     logic [31:0] dma_len;
+    logic eoeth;
+    logic unnamed;            // with an unknown Extended OpCode
+    logic [31:0] response;    // Response Data Length
+    logic [31:0] offset;      // 0 without EOETH
     logic [3:0] placement;    // of a FLUSH
     logic [1:0] selectivity;
     logic [15:0] payload_bytes;
@@ -82,7 +87,7 @@ module responder_check #(
     logic [23:0] xrc_srqn;
     logic [23:0] qpn;
   } request_t;
-  localparam int unsigned Request = 577;
+  localparam int unsigned Request = 675;
 
   // A request in the rule stages.
   typedef struct packed {
@@ -150,7 +155,14 @@ module responder_check #(
     request_in.va = in_has[hca_pkg::ExtReth] ? packets_in_i.ext.reth.va : packets_in_i.ext.atomiceth.va;
     request_in.rkey = 32'd0;
     if (in_has[hca_pkg::ExtAtomiceth]) request_in.rkey = packets_in_i.ext.atomiceth.r_key;
-    if (in_has[hca_pkg::ExtReth]) request_in.rkey = packets_in_i.ext.reth.r_key;
+    request_in.eoeth = in_has[hca_pkg::ExtEoeth];
+    request_in.response = packets_in_i.ext.eoeth.responsedatalength;
+    request_in.unnamed = request_in.eoeth
+                         && packets_in_i.ext.eoeth.extendedopcode != hca_pkg::extended_opcode(packets_in_i.bth.opcode);
+    request_in.offset = request_in.eoeth && !request_in.unnamed ? packets_in_i.ext.eoeth.offset : 32'd0;
+    request_in.named_rkey = packets_in_i.ext.reth.r_key;
+    if (in_has[hca_pkg::ExtReth] && !(in_kind[5:2] == hca_pkg::OperationPut && request_in.offset != 32'd0))
+      request_in.rkey = packets_in_i.ext.reth.r_key;
     request_in.dma_len = packets_in_i.ext.reth.dmalen;
     request_in.placement = packets_in_i.ext.feth.plt;
     request_in.selectivity = packets_in_i.ext.feth.sel;
@@ -328,6 +340,7 @@ module responder_check #(
   logic [hca_pkg::Capabilities-1:0] offered;
   logic unsupported, flush;
   logic [43:0] padded;
+  logic [31:0] left_3;
 
   always_comb begin
     work_3 = work_3_q;
@@ -340,20 +353,27 @@ module responder_check #(
     work_3.begins = op[1:0] == hca_pkg::PositionFirst || op[1:0] == hca_pkg::PositionOnly;
     work_3.ends = op[1:0] == hca_pkg::PositionLast || op[1:0] == hca_pkg::PositionOnly;
     work_3.full = op[1:0] == hca_pkg::PositionFirst || op[1:0] == hca_pkg::PositionMiddle;
+    // A PUT has one opcode: it begins at Offset 0 and ends at DMALen.
+    if (op[5:2] == hca_pkg::OperationPut) begin
+      work_3.begins = work_3_q.request.offset == 32'd0;
+      work_3.ends = {1'b0, work_3_q.request.offset} + {17'd0, work_3_q.request.payload_bytes}
+                    == {1'b0, work_3_q.request.dma_len} || work_3_q.request.unnamed;
+      work_3.full = !work_3.ends;
+    end
     work_3.saved = operation.saved;
     work_3.atomic = operation.atomic;
     work_3.exact = operation.exact;
     work_3.eight = operation.eight;
     flush = has[hca_pkg::ExtFeth];
     work_3.whole = flush && work_3_q.request.selectivity == hca_pkg::FlushRegion;
-    work_3.has_reth = has[hca_pkg::ExtReth];
+    work_3.has_reth = has[hca_pkg::ExtReth] && work_3.begins;
     work_3.takes_wqe = work_3.kind == hca_pkg::InMessageSend ? work_3.begins
                        : work_3.kind == hca_pkg::InMessageWrite && has[hca_pkg::ExtImmdt];
     work_3.right = operation.right;
     if (flush)
       work_3.right = (work_3_q.request.placement[0] ? hca_pkg::FlushGlobal : 16'd0)
                      | (work_3_q.request.placement[1] ? hca_pkg::FlushPersistent : 16'd0);
-    unsupported = !work_3_q.request.known || (work_3.kind == hca_pkg::InMessageNone && !work_3.saved)
+    unsupported = !work_3_q.request.known || work_3_q.request.unnamed || (work_3.kind == hca_pkg::InMessageNone && !work_3.saved)
                   || (operation.capability & ~offered) != '0
                   || (flush && (work_3_q.request.placement == 4'd0 || work_3_q.request.placement[3:2] != 2'd0
                                 || work_3_q.request.selectivity[1]))
@@ -364,11 +384,15 @@ module responder_check #(
     work_3.broken[hca_pkg::RuleT10_2_UD] = unsupported;
 
     // Packets of the response: those of a READ, else one.
-    padded = {12'd0, work_3_q.request.dma_len} + {31'd0, qp_3_q.path_mtu} - 44'd1;
+    left_3 = work_3_q.request.dma_len - work_3_q.request.offset;
+    padded = {12'd0, left_3} + {31'd0, qp_3_q.path_mtu} - 44'd1;
     work_3.packets = 32'd1;
-    if (operation.reads && work_3_q.request.dma_len != 32'd0)
+    if (operation.reads && left_3 != 32'd0)
       for (int i = 8; i <= 12; i++)
         if (qp_3_q.path_mtu[i]) work_3.packets = padded[i +: 32];
+    if (work_3_q.request.eoeth && (work_3_q.request.unnamed || work_3_q.request.response != work_3_q.request.dma_len
+                                   || work_3_q.request.offset > work_3_q.request.dma_len))
+      work_3.packets = 32'd0;
   end
 
   // ---- 7: rule stage 4, Length, by the packet alone ----
@@ -379,17 +403,23 @@ module responder_check #(
   function automatic logic wrong_left(input logic full, input logic [31:0] left, input logic [15:0] bytes);
     wrong_left = left > hca_pkg::MaxMessageBytes || (full ? left <= {16'd0, bytes} : left != {16'd0, bytes});
   endfunction
+  // Its payload goes to the memory that its first packet names.
+  function automatic logic places(input logic [1:0] kind);
+    places = kind == hca_pkg::InMessageWrite || kind == hca_pkg::InMessagePut;
+  endfunction
   always_comb begin
     work_4 = work_4_q;
     mtu = {3'd0, qp_4_q.path_mtu};
     payload = work_4_q.request.payload_bytes;
     if (work_4_q.saved)
-      bad_length = payload != (work_4_q.eight ? hca_pkg::AtomicBytes[15:0] : 16'd0)
+      bad_length = (work_4_q.request.eoeth ? payload > hca_pkg::MaxGetRequestBytes || work_4_q.request.offset != 32'd0
+                                                 || work_4_q.request.response != work_4_q.request.dma_len
+                                           : payload != (work_4_q.eight ? hca_pkg::AtomicBytes[15:0] : 16'd0))
                    || (work_4_q.has_reth && (work_4_q.exact ? work_4_q.request.dma_len != hca_pkg::AtomicBytes
                                                             : work_4_q.request.dma_len > hca_pkg::MaxMessageBytes));
     else
       bad_length = payload > mtu || (work_4_q.full && payload != mtu) || (work_4_q.ends && !work_4_q.begins && payload == 16'd0)
-                   || (work_4_q.kind == hca_pkg::InMessageWrite && work_4_q.begins
+                   || (places(work_4_q.kind) && work_4_q.begins
                        && wrong_left(work_4_q.full, work_4_q.request.dma_len, payload));
     work_4.broken[hca_pkg::RuleT10_16_RC] = bad_length;
     work_4.broken[hca_pkg::RuleT10_16_XRC] = bad_length;
@@ -446,7 +476,7 @@ module responder_check #(
     no_wqe = work_6_q.takes_wqe && qp_6_q.rq_posted == state.rq_consumed;
     queue_failed = work_6_q.takes_wqe && qp_6_q.rq_failed;
     bytes = {16'd0, work_6_q.request.payload_bytes};
-    wrong_end = work_6_q.kind == hca_pkg::InMessageWrite && !work_6_q.begins
+    wrong_end = places(work_6_q.kind) && !work_6_q.begins
                 && wrong_left(work_6_q.full, state.write_left, work_6_q.request.payload_bytes);
 
     broken = work_6_q.broken;
@@ -461,6 +491,10 @@ module responder_check #(
                                  && work_6_q.request.xrc_srqn != state.xrc_srqn;
     broken[hca_pkg::RuleT10_9_RC] = known && out_of_sequence;
     broken[hca_pkg::RuleT10_9_XRC] = broken[hca_pkg::RuleT10_9_RC];
+    broken[hca_pkg::RuleEXT_5] = known && work_6_q.kind == hca_pkg::InMessagePut && !work_6_q.begins
+                                 && (work_6_q.request.dma_len - work_6_q.request.offset != state.write_left
+                                     || work_6_q.request.va + {32'd0, work_6_q.request.offset} != state.write_va
+                                     || work_6_q.request.named_rkey != state.write_rkey);
     broken[hca_pkg::RuleT10_10_UC] = known && !work_6_q.begins && work_6_q.kind != state.message;
     broken[hca_pkg::RuleT10_4_RC] = work_6_q.saved && unfinished >= {24'd0, qp_6_q.max_reads};
     broken[hca_pkg::RuleT10_4_XRC] = broken[hca_pkg::RuleT10_4_RC];
@@ -481,7 +515,7 @@ module responder_check #(
     cause = verdict[7:3];
     executes = action == hca_pkg::ActionExecute;
     fails = action == hca_pkg::ActionNakAndFail || action == hca_pkg::ActionFail;
-    writes = executes && work_6_q.kind == hca_pkg::InMessageWrite;
+    writes = executes && places(work_6_q.kind);
 
     next = state;
     out_d = '0;
@@ -495,7 +529,7 @@ module responder_check #(
     out_d.nak = verdict[2:0];
     if (fails) next.failing = 1'b1;
 
-    // A packet of a WRITE is placed where the previous one ended.
+    // A packet of a WRITE or PUT is placed where the previous one ended.
     if (writes) begin
       if (work_6_q.has_reth) begin
         next.write_va = work_6_q.request.va;
@@ -514,9 +548,9 @@ module responder_check #(
       out_d.ack_psn = work_6_q.request.psn;
       out_d.congested = work_6_q.request.fecn && qp_6_q.congestion_control && action != hca_pkg::ActionDrop;
       if (known && work_6_q.saved && (executes || action == hca_pkg::ActionRepeat)) begin
-        out_d.va = work_6_q.request.va;
+        out_d.va = work_6_q.request.va + {32'd0, work_6_q.request.offset};
         out_d.rkey = work_6_q.request.rkey;
-        out_d.byte_len = work_6_q.atomic ? hca_pkg::AtomicBytes : work_6_q.request.dma_len;
+        out_d.byte_len = work_6_q.atomic ? hca_pkg::AtomicBytes : work_6_q.request.dma_len - work_6_q.request.offset;
         out_d.packets = work_6_q.packets;
       end
       if (executes && work_6_q.saved) begin

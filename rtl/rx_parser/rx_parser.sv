@@ -111,6 +111,8 @@ module rx_parser #(
   logic [21:0] ip_sum, pseudo_d;
   logic [16:0] ip_folded;
   logic known;
+  logic [15:0] known_ext;  // the Extended OpCode that an EOETH must have; 0: there is none
+  hca_pkg::ext_headers_t fields;
   hca_pkg::verdict_e early_d;
   hca_pkg::parsed_t parsed_d;
   logic [6:0] payload_at_d;
@@ -211,8 +213,16 @@ module rx_parser #(
       else if ({2'd0, udp.length} != udp_bytes) middle_d = hca_pkg::VerdictBadLength;
     end
 
+    // Of a functional class with another Extended OpCode only the EOETH is known.
     has = hca_pkg::opcode_ext(bth.opcode);
+    known_ext = hca_pkg::extended_opcode(bth.opcode);
+    if (known_ext != 16'd0) begin
+      has[hca_pkg::ExtReth] = 1'b0;
+      fields = hca_pkg::ext_fields(has, transport[Image-1-Bth -: Ext]);
+      if (fields.eoeth.extendedopcode == known_ext) has = hca_pkg::opcode_ext(bth.opcode);
+    end
     known = hca_pkg::opcode_known(bth.opcode);
+    fields = hca_pkg::ext_fields(has, transport[Image-1-Bth -: Ext]);
     headers = {11'd0, hca_pkg::transport_bytes(has)};
     rest = bytes - headers - IcrcBytes;
     back_d = hca_pkg::VerdictGood;
@@ -237,7 +247,7 @@ module rx_parser #(
     parsed_d.verdict = early_d;
     if (early_d == hca_pkg::VerdictGood) begin
       parsed_d.payload_bytes = rest[15:0] - {14'd0, bth.padcnt};
-      parsed_d.ext = hca_pkg::ext_fields(has, transport[Image-1-Bth -: Ext]);
+      parsed_d.ext = fields;
     end
     if (early_d == hca_pkg::VerdictGood || early_d == hca_pkg::VerdictReservedOpCode) begin
       parsed_d.bth = bth;

@@ -18,7 +18,7 @@ void mend(fuzz::Device& device, std::vector<u8>& frame, u64 flags) {
   if ((flags & 3) != 3) p.bth.dest_qp = device.qp(flags & 3).qpn;
   if (flags & 4) p.bth.psn &= 0xf;
   encode(p.bth, transport);
-  u8* const behind = transport + bytes_of<Bth>();
+  u8* const behind = transport + bytes_of<Bth>() + (p.has(Ext::Eoeth) ? bytes_of<Eoeth>() : 0);
   const auto change = [&](auto header) {
     header.rkey = device.key();
     header.va = fuzz::Device::kMemory + header.va % 4096;

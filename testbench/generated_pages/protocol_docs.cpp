@@ -97,6 +97,15 @@ std::string opcodes_document() {
         fmt::format("| 0x{:02X} | {} | {} | {} | {} | {} | {} |\n", row.code, name_of(row.service),
                     row.name, text_of(row.position), row.is_request ? "responder" : "requester",
                     headers_text(row), text_of(row.payload));
+  text +=
+      "\n## Extended operations\n\nThe Extended OpCode of an EOETH names an operation of its "
+      "class; the numbers are this model's own. A packet's position\nfollows from Offset, payload "
+      "and DMALen.\n\n| opcode | Extended OpCode | service | name | position | headers | payload "
+      "|\n|---|---|---|---|---|---|---|\n";
+  for (const ExtendedRow& e : kExtendedRows)
+    text += fmt::format("| 0x{:02X} | 0x{:04X} | {} | {} | {} | {} | {} |\n", e.row.code, e.code,
+                        name_of(e.row.service), e.row.name, text_of(e.row.position),
+                        headers_text(e.row), text_of(e.row.payload));
   return text;
 }
 

@@ -53,7 +53,7 @@ Error VerbsContext::check_send(const Qp& qp, const SendWr& wr) const {
   if (!may_post || qp.cap.side == proto::QpSide::Target) return Error::Invalid;
   if (!free_send_slots(qp)) return Error::NoMemory;
   const proto::WorkRow* row = proto::work_row(wr.opcode);
-  if (!row || ((wr.send_flags & kInline) && !row->sends_payload())) return Error::Invalid;
+  if (!row || ((wr.send_flags & kInline) && !row->may_be_inline())) return Error::Invalid;
   if (!proto::includes(row->services, qp.cap.service)) return Error::Invalid;  // T4
   if (wr.send_flags & kInline)
     return total(wr.sg_list) > qp.cap.max_inline_data ? Error::NoMemory : Error::None;

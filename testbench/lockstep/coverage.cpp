@@ -85,6 +85,9 @@ std::vector<std::string> opcode_names() {
 }
 std::vector<std::string> start_names() { return {kStartNames.begin(), kStartNames.end()}; }
 
+u32 index_of_opcode(u8 code) {
+  return index_in(proto::kOpcodeRows, [&](const auto& row) { return row.code == code; });
+}
 u32 stream_of(proto::Framing framing, bool vlan) {
   return index_in(kStreams,
                   [&](const StreamRow& row) { return row.framing == framing && row.vlan == vlan; });

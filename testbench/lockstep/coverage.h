@@ -64,6 +64,8 @@ template <class Rows, class Fits>
 u32 index_in(const Rows& rows, Fits fits) {
   return u32(std::find_if(rows.begin(), rows.end(), fits) - rows.begin());
 }
+// The place of an opcode in kOpcodeRows.
+u32 index_of_opcode(u8 code);
 u32 stream_of(proto::Framing framing, bool vlan);
 std::vector<std::string> stream_names();
 std::vector<std::string> opcode_names();

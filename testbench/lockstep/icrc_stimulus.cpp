@@ -8,6 +8,7 @@
 
 #include "model/proto/wire/crc.h"
 #include "model/proto/wire/crc_register.h"
+#include "testbench/lockstep/coverage.h"
 
 namespace hca::testbench {
 namespace {
@@ -70,7 +71,7 @@ void IcrcStimulus::take_given(IcrcPacket& p) {
   p.what = given.source;
   if (!known) return;
   p.payload = parsed.payload_bytes;
-  p.opcode = u32(parsed.opcode - proto::kOpcodeRows.data());
+  p.opcode = index_of_opcode(parsed.bth.opcode);
   p.frame.resize(parsed.icrc_offset + blocks::crc_bytes(p.framing));
   if (given_.round(p.number) % 2 == 0) return;
   p.mode = IcrcMode::Generate;

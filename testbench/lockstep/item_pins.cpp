@@ -90,6 +90,11 @@ void RxParserPins::take(const rtl::BeatOf<rtl::Parsed>& beat) {
 }
 
 namespace {
+const OpcodeRow& row_of_packet(const OpcodeRow& row, const ExtHeaders& ext, u32 payload_bytes) {
+  if (!row.is_class()) return row;
+  return row_at_offset(row_or_class(row, ext.eoeth.extended_opcode), ext.eoeth, ext.reth,
+                       payload_bytes);
+}
 // The block has no signal for the length of unknown contents.
 u32 icrc_offset_of(std::span<const u8> frame, LinkLayer link) {
   ParsedPacket packet;
@@ -107,16 +112,18 @@ void RxParserPins::finish(Item& item) const {
   ParsedPacket& p = out.packet;
   p.framing = to.framing;
   p.bth = last_.bth;
+  static_cast<ExtHeaders&>(p) = static_cast<const ExtHeaders&>(last_);
+  p.payload_bytes = last_.payload_bytes;
   // An optional operation without its headers has no opcode (BTH-4).
-  p.opcode = out.verdict == PacketVerdict::ReservedOpcode ? nullptr : opcode_row(p.bth.opcode);
+  p.opcode = out.verdict == PacketVerdict::ReservedOpcode
+                 ? nullptr
+                 : &row_of_packet(*opcode_row(p.bth.opcode), p, p.payload_bytes);
   p.network_offset = u16(blocks::covered_from(to.framing, to.has_vlan));
   p.transport_offset = u16(p.network_offset + framing_row(to.framing).covered_header_bytes);
   p.payload_offset =
       u16(p.transport_offset + bytes_of<Bth>() + (p.opcode ? p.opcode->ext_bytes : 0));
-  p.payload_bytes = last_.payload_bytes;
   p.icrc_offset = p.payload_offset + p.payload_bytes + pad_of(p.payload_bytes);
   if (!p.opcode) p.icrc_offset = icrc_offset_of(item.frame, item.link);
-  static_cast<ExtHeaders&>(p) = static_cast<const ExtHeaders&>(last_);
   out.addressing = addressing_of(item.frame.data(), p);
   if (!(address_vector(p.framing, out.addressing) == to))
     throw std::runtime_error(

@@ -10,7 +10,7 @@ const std::vector<u32>& ext_sizes() {
   static const std::vector<u32> sizes = [] {
     std::vector<u32> all;
     for (const proto::OpcodeRow& row : proto::kOpcodeRows)
-      if (row.payload != proto::PayloadRule::None) all.push_back(row.ext_bytes);
+      if (row.payload != proto::PayloadRule::None) all.push_back(built_row(row).ext_bytes);
     std::sort(all.begin(), all.end());
     all.erase(std::unique(all.begin(), all.end()), all.end());
     return all;
@@ -49,7 +49,7 @@ PacketizerCoverage::PacketizerCoverage(u32 beat_bytes) : beat_bytes_(beat_bytes)
 
 void PacketizerCoverage::count(const PacketizerPacket& p) {
   const u32 stream = stream_of(p.descriptor.address.framing, p.descriptor.address.has_vlan);
-  const u32 opcode = u32(p.opcode - proto::kOpcodeRows.data()), start = u32(p.start);
+  const u32 opcode = index_of_opcode(p.opcode->code), start = u32(p.start);
   const std::vector<u32>& sizes = ext_sizes();
   const u32 last = (p.bytes_out - 1) % beat_bytes_;
   if (p.opcode->payload != proto::PayloadRule::None) {

@@ -80,7 +80,8 @@ PacketizerPacket PacketizerStimulus::next() {
     return p;
   }
   const auto& stream = kStreams[random_.below(kStreams.size())];
-  const proto::OpcodeRow& row = proto::kOpcodeRows[random_.below(proto::kOpcodeRows.size())];
+  const proto::OpcodeRow& row =
+      proto::built_row(proto::kOpcodeRows[random_.below(proto::kOpcodeRows.size())]);
   p.opcode = &row;
   rtl::Descriptor& d = p.descriptor;
   d.address = random_address(random_, stream.framing, stream.vlan);

@@ -26,7 +26,9 @@ u32 verdict_of(const ResponderCheckPacket& p) {
   });
 }
 
-bool has_key(const OpcodeRow& row) { return row.has(Ext::Reth) || row.has(Ext::AtomicEth); }
+bool has_key(const OpcodeRow& row) {
+  return built_row(row).has(Ext::Reth) || row.has(Ext::AtomicEth);
+}
 
 // True: a request with this opcode to a queue pair of its service can break the rule without
 // breaking an earlier one.
@@ -41,6 +43,7 @@ bool can_break(const OpcodeRow& row, const RequestRule& rule) {
       return row.traits().is_saved() == (rule.action == RequestAction::Repeat);
     case PsnAhead:
     case BadSequence:
+      if (rule.statement == "EXT-5") return row.traits().message == InMessage::Put;
       return reliable || !begins;
     case Unsupported:
       return !is_executed(row) || row.traits().needed_access;

@@ -32,7 +32,7 @@ const OpcodeRow& ResponderCheckStimulus::choose_opcode(const CheckedQp& qp) {
   const bool restarts =
       qp.ahead.message != InMessage::None && odd(1, service == Service::Xrc ? 4 : 16);
   for (;;) {
-    const OpcodeRow& row = kOpcodeRows[random_.below(kOpcodeRows.size())];
+    const OpcodeRow& row = *packet_rows()[random_.below(packet_rows().size())];
     if (kind == 0) return row;
     if (row.service != service || !row.is_request) continue;
     if (kind == 1) return row;
@@ -46,10 +46,9 @@ const OpcodeRow& ResponderCheckStimulus::choose_opcode(const CheckedQp& qp) {
     if (out_of_turn(row, in)) continue;
     // Long messages must end eventually, and WRITEs at their announced length.
     const u32 mtu = qp.config.path_mtu;
-    if (in == InMessage::Write && qp.ahead.write_left <= mtu && !ends_message(row.position))
-      continue;
-    if (in == InMessage::Write && qp.ahead.write_left > mtu && ends_message(row.position) &&
-        random_.chance(7, 8))
+    const bool placed = row.traits().places_payload() && in != InMessage::None;
+    if (placed && qp.ahead.write_left <= mtu && !ends_message(row.position)) continue;
+    if (placed && qp.ahead.write_left > mtu && ends_message(row.position) && random_.chance(7, 8))
       continue;
     // Short messages give more requests.
     if (in == InMessage::None && !ends_message(row.position) && random_.chance(1, 2)) continue;
@@ -87,14 +86,16 @@ u32 ResponderCheckStimulus::choose_payload(const CheckedQp& qp, const OpcodeRow&
     return std::min<u32>(one_of(random_, kOdd), 4096);
   }
   if (row.payload == PayloadRule::Eight) return kAtomicBytes;
+  if (row.payload == PayloadRule::UpTo256 && random_.chance(1, 2))
+    return one_of(random_,
+                  std::array<u32, 4>{1, u32(random_.below(257)), 256, odd(1, 4) ? 257u : 0});
   if (row.traits().is_saved()) return 0;
   if (!is_executed(row)) return one_of(random_, std::array<u32, 3>{0, u32(random_.below(65)), mtu});
   if (!ends_message(row.position)) {
     if (!odd(1, 24)) return mtu;
     return random_.chance(1, 2) ? 0 : u32(random_.below(65));
   }
-  if (row.traits().message == InMessage::Write && !begins_message(row.position) &&
-      qp.ahead.write_left <= mtu)
+  if (row.traits().places_payload() && !begins_message(row.position) && qp.ahead.write_left <= mtu)
     return qp.ahead.write_left;
   switch (random_.below(8)) {
     case 0:
@@ -116,7 +117,7 @@ void ResponderCheckStimulus::choose_headers(Packet& p, const OpcodeRow& row, u32
     const bool longer = random_.chance(1, 6);  // of any length
     const u32 most = kMost >> (random_.chance(1, 2) ? 0 : random_.below(24));
     const bool longest = random_.chance(1, 8);
-    if (row.operation != Operation::Write)
+    if (!row.traits().places_payload())
       bytes = u32(longest                ? kMost
                   : longer               ? 1 + random_.below(most)
                   : random_.chance(1, 3) ? mtu * random_.below(4)
@@ -129,10 +130,11 @@ void ResponderCheckStimulus::choose_headers(Packet& p, const OpcodeRow& row, u32
                                    mtu * 4u,  kMost,     kMost,          kMost,
                                    kMost + 1, kMost + 1, u32(random_()), ~u32(random_.below(256))};
     if (odd(1, 8)) bytes = one_of(random_, kOdd);
-    if (row.operation != Operation::Write && odd(1, 10)) bytes = kMost + 1;
+    if (!row.traits().places_payload() && odd(1, 10)) bytes = kMost + 1;
     if (row.traits().exact_bytes && !odd(1, 8)) bytes = row.traits().exact_bytes;
     if (odd(1, 24)) ext.reth.rkey = 0;
   }
+  if (row.has(Ext::Eoeth)) choose_extended(p, row, ext);
   if (row.traits().is_aligned() && row.has(Ext::Reth)) {
     ext.reth.va &= ~u64{7};
     if (odd(1, 8)) ext.reth.va |= u64{1} << random_.below(3);

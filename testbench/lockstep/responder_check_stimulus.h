@@ -76,6 +76,9 @@ inline bool is_executed(const proto::OpcodeRow& row) {
   return row.traits().capability != proto::Capability::Missing;
 }
 
+// In responder_check_extended.cpp.
+const std::vector<const proto::OpcodeRow*>& packet_rows();
+
 class ResponderCheckStimulus {
  public:
   ResponderCheckStimulus(u64 seed, GivenFrames given, Rotation& turns);
@@ -107,6 +110,8 @@ class ResponderCheckStimulus {
   u32 choose_psn(const proto::ReceiveState& state);
   u32 choose_payload(const CheckedQp& qp, const proto::OpcodeRow& row);
   void choose_headers(Packet& p, const proto::OpcodeRow& row, u32 payload, proto::ExtHeaders& ext);
+  // In responder_check_extended.cpp.
+  void choose_extended(const Packet& p, const proto::OpcodeRow& row, proto::ExtHeaders& ext);
   Turned choose_turned(const proto::OpcodeRow& row);
   void turn_region(Packet& p);
   proto::AddressVector turn_path(proto::AddressVector av);

@@ -323,7 +323,7 @@ RxParserPacket RxParserStimulus::next() {
   p.gap = regime_.gap(random_);
   if (given_.any()) return take_given(std::move(p));
   p.stream = kStreams[random_.below(kStreams.size())];
-  const OpcodeRow& row = kOpcodeRows[random_.below(kOpcodeRows.size())];
+  const OpcodeRow& row = built_row(kOpcodeRows[random_.below(kOpcodeRows.size())]);
   p.opcode = row.code;
   AddressVector av = random_address(random_, p.stream.framing, p.stream.vlan);
   const bool largest_sum = p.stream.framing == Framing::RoceV2Ip6 &&
@@ -352,7 +352,11 @@ RxParserPacket RxParserStimulus::next() {
   bth.tver = 0;
   write_headers(path, row, bth, {}, payload, p.frame.data(), u16(random_()));
   if (largest_sum) lengthen(p, path, shape);
-  const auto ext = random_bytes(random_, row.ext_bytes);  // reserved bits too
+  auto ext = random_bytes(random_, row.ext_bytes);     // reserved bits too
+  if (row.has(Ext::Eoeth) && !random_.chance(1, 8)) {  // no other Extended OpCode is known
+    const u32 after = bytes_of<Eoeth>() + bytes_of<Reth>();
+    store_be<2>(&ext[row.ext_bytes - after + 2], extended_opcode_of(row));
+  }
   if (!largest_sum)
     std::copy(ext.begin(), ext.end(), p.frame.begin() + path.bytes + bytes_of<Bth>());
   p.what = fmt::format("{} {}, {} bytes of payload", row.name, p.stream.name(), payload);

@@ -17,7 +17,9 @@ enum class Operation : u8 {
   FetchAdd,
   SendInvalidate,
   AtomicWrite,
-  Flush
+  Flush,
+  ExtendedGet,
+  ExtendedPut
 };
 
 struct OperationRow {
@@ -53,13 +55,15 @@ inline constexpr std::array kOperations{
     OperationRow{Operation::SendInvalidate, "send_invalidate", "SEND_INVALIDATE", proto::WorkOpcode::SendInvalidate,     false, true,  false, true},
     OperationRow{Operation::AtomicWrite,    "atomic_write",    "ATOMIC_WRITE",    proto::WorkOpcode::AtomicWrite,        true,  false, false},
     OperationRow{Operation::Flush,          "flush",           "FLUSH",           proto::WorkOpcode::Flush,              false, false, false, false, true},
+    OperationRow{Operation::ExtendedGet,    "extended_get",    "GET_MEMORY",      proto::WorkOpcode::ExtendedGet,        false, false, false},
+    OperationRow{Operation::ExtendedPut,    "extended_put",    "PUT_MEMORY",      proto::WorkOpcode::ExtendedPut,        true,  false, false},
     // clang-format on
 };
 // The rows are in the order of the enumerators.
 static_assert([] {
   for (std::size_t i = 0; i < kOperations.size(); ++i)
     if (std::size_t(kOperations[i].operation) != i) return false;
-  return kOperations.size() == std::size_t(Operation::Flush) + 1;
+  return kOperations.size() == std::size_t(Operation::ExtendedPut) + 1;
 }());
 inline constexpr std::size_t kOperationCount = kOperations.size();
 constexpr const OperationRow& row_of(Operation operation) {

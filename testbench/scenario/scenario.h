@@ -69,7 +69,8 @@ struct SizeConfig {
 // Weights of operations; all 0: no mix.
 struct MixConfig {
   u32 write = 0, send = 0, read = 0, write_immediate = 0, send_immediate = 0, compare_swap = 0,
-      fetch_add = 0, send_invalidate = 0, atomic_write = 0, flush = 0;
+      fetch_add = 0, send_invalidate = 0, atomic_write = 0, flush = 0, extended_get = 0,
+      extended_put = 0;
 };
 
 // One entry of the workload list: operations over a range of sizes in sequence, or with weighted

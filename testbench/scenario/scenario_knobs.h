@@ -87,7 +87,9 @@ struct hca::engine::Knobs<hca::testbench::MixConfig> {
       knob("send_invalidate", &Config::send_invalidate, Unit::Count, 0, kMax,
            "weight of SEND with Invalidate"),
       knob("atomic_write", &Config::atomic_write, Unit::Count, 0, kMax, "weight of ATOMIC WRITE"),
-      knob("flush", &Config::flush, Unit::Count, 0, kMax, "weight of FLUSH"));
+      knob("flush", &Config::flush, Unit::Count, 0, kMax, "weight of FLUSH"),
+      knob("extended_get", &Config::extended_get, Unit::Count, 0, kMax, "weight of GET Memory"),
+      knob("extended_put", &Config::extended_put, Unit::Count, 0, kMax, "weight of PUT Memory"));
 };
 
 template <>

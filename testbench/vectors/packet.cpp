@@ -19,13 +19,26 @@ bool is_key(std::string_view name) {
   return std::find(kKeys.begin(), kKeys.end(), name) != kKeys.end();
 }
 
+// The first opcode, or packet of an extended operation, that is wanted; nullptr if there is none.
+template <class Wanted>
+const OpcodeRow* find_opcode(const Wanted& wanted) {
+  for (const OpcodeRow& row : kOpcodeRows)
+    if (wanted(row)) return &row;
+  for (const ExtendedRow& extended : kExtendedRows)
+    if (wanted(extended.row)) return &extended.row;
+  return nullptr;
+}
 const OpcodeRow& opcode_of(const JsonAt& json, Service service) {
   const std::string& name = json.text();
-  for (const OpcodeRow& row : kOpcodeRows)
-    if (row.name == name && (row.service == service || row.service == Service::Cnp)) return row;
+  if (const OpcodeRow* const row = find_opcode([&](const OpcodeRow& r) {
+        return r.name == name && (r.service == service || r.service == Service::Cnp);
+      }))
+    return *row;
   // A name with its service: "UC SEND Only".
-  for (const OpcodeRow& row : kOpcodeRows)
-    if (fmt::format("{} {}", name_of(row.service), row.name) == name) return row;
+  if (const OpcodeRow* const row = find_opcode([&](const OpcodeRow& r) {
+        return fmt::format("{} {}", name_of(r.service), r.name) == name;
+      }))
+    return *row;
   json.refuse(
       fmt::format("{} has no opcode '{}'", name_of(service), name),
       "the names of docs/generated/opcodes.md, with a service in front if it is another one");
@@ -119,7 +132,8 @@ Frame build_packet(const JsonAt& json, const PacketContext& context) {
   bth.dest_qp = peer.qpn;
   bth.ack_req = row.is_request && ends && row.service != Service::Ud && row.service != Service::Uc;
   ExtHeaders ext{};
-  if (row.operation == Operation::Write) ext.reth.dma_len = u32(payload.size());
+  if (row.traits().places_payload()) ext.reth.dma_len = u32(payload.size());
+  ext.eoeth.extended_opcode = row.is_class() ? u16(0) : extended_opcode_of(row);
   ext.deth = {peer.qkey, peer.peer_qpn};
   ext.xrc_eth = {peer.xrc_srqn};
   Frame frame(shape.icrc_offset + kIcrcBytes + (is_native(shape.framing) ? kVcrcBytes : 0));

@@ -170,7 +170,7 @@ SendWr work_request(const Endpoint& end, const Traffic& t, u32 qp, u64 k,
   if (t.receive_header) wr.ah = end.to_peer[qp];
   if (t.fence) wr.send_flags |= kFence;
   if (t.solicited && m.takes_receive()) wr.send_flags |= kSolicited;
-  if (m.row().work().sends_payload() && m.bytes < t.inline_below) wr.send_flags |= kInline;
+  if (m.row().work().may_be_inline() && m.bytes < t.inline_below) wr.send_flags |= kInline;
   if (m.row().immediate) wr.imm_data = u32(k);
   if (m.row().invalidates) wr.imm_data = end.peer_taken.rkey;
   if (m.row().writes || m.row().flushes) {

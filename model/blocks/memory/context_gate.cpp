@@ -43,10 +43,8 @@ void PacketGate::note(Packet* p) {
   if (!parsed.opcode || !parsed.opcode->is_request) return;
   const u32 key = remote_key(parsed);
   if (!key) return;
-  if (parsed.has(Ext::Reth))
-    need_memory(contexts_, key, parsed.reth.va, parsed.reth.dma_len, gate);
-  else
-    need_memory(contexts_, key, parsed.atomic_eth.va, kAtomicBytes, gate);
+  const RemoteBytes named = remote_bytes(parsed);
+  need_memory(contexts_, key, named.va, named.bytes, gate);
 }
 
 void note_queue_pair(const device::Contexts&, Turn* const& turn, ContextGate<Turn*>& gate) {

@@ -10,7 +10,7 @@
 
 namespace hca::proto {
 // The devices that execute an operation or have a service: all, those with an option, none.
-enum class Capability : u8 { Base, Flush, AtomicWrite, Xrc, Apm, Missing };
+enum class Capability : u8 { Base, Flush, AtomicWrite, Xrc, Apm, Extended, Missing };
 
 // The options of a device. All are off by default; without them their requests are refused (T10-2).
 struct Capabilities {
@@ -18,6 +18,7 @@ struct Capabilities {
   bool atomic_write = false;
   bool xrc = false;
   bool apm = false;
+  bool extended = false;
 };
 struct CapabilityRow {
   Capability capability;
@@ -41,6 +42,10 @@ inline constexpr std::array kCapabilities{
     CapabilityRow{Capability::Apm, &Capabilities::apm, "apm", "Apm", "automatic path migration",
                   "connections may have an alternate path and migrate to it (G17); otherwise M is "
                   "sent as 1 and ignored (G17.5)"},
+    CapabilityRow{Capability::Extended, &Capabilities::extended, "extended", "Extended",
+                  "extended operations of the classes GET and PUT",
+                  "reliable services execute the extended operations of extended_operations.h; "
+                  "otherwise their opcodes are refused (T10-2)"},
 };
 // The rows are in the order of the enumerators, and each has its own member.
 static_assert([] {

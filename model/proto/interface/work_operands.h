@@ -48,6 +48,20 @@ struct Layout<FlushOperands> {
                 unused(16), field(&FlushOperands::bytes, "Length", 32, "of the range"), unused(64));
 };
 
+// For a GET: its SGEs are the payload of its request, and after it the buffer of its response.
+struct GetOperands {
+  u16 request_bytes;
+
+  void put_in(ExtHeaders&) const {}
+};
+template <>
+struct Layout<GetOperands> {
+  static constexpr std::string_view name = "GET operands";
+  static constexpr auto fields = make_rows(
+      unused(16), field(&GetOperands::request_bytes, "RequestBytes", 16, "of the SGEs, 0 .. 256"),
+      unused(32), unused(64));
+};
+
 // For BIND_MW and REG_MR: the memory of their new R_Key.
 struct MemorySegment {
   u64 start;
@@ -70,7 +84,7 @@ struct Layout<MemorySegment> {
 };
 
 // The operands of a work request.
-enum class Operands : u8 { None, Atomic, Flush, Memory };
+enum class Operands : u8 { None, Atomic, Flush, Get, Memory };
 // Their source: arguments of libibverbs, or their fields by name.
 enum class GivenBy : u8 { Arguments, Fields };
 
@@ -107,6 +121,11 @@ inline constexpr std::array kOperandRows{
         "writes of its queue pair are in host memory; the responder reads one byte of the named "
         "range to ensure this, and nothing of an empty range. Host memory of the model is "
         "persistent: both placements take the same time."),
+    operand_row<GetOperands>(
+        Operands::Get, GivenBy::Fields,
+        "After the control segment of a GET Memory. The first RequestBytes of its SGEs are the "
+        "payload of its request; the response is written to the rest. GET Memory has no arguments: "
+        "the responder checks the length of the payload and does not use it."),
     operand_row<MemorySegment>(
         Operands::Memory, GivenBy::Arguments,
         "After the control segment of Bind MW (a window of any type) and Fast Register MR. A work "

@@ -22,6 +22,8 @@ enum class CqeOpcode : u8 {
   RegisterMr,
   AtomicWrite,
   Flush,
+  ExtendedGet,
+  ExtendedPut,
   Receive = 128,
   ReceiveRdmaImmediate = 129,
 };
@@ -47,6 +49,8 @@ inline constexpr auto kCompletionRows = [] {
       CompletionRow{RegisterMr,           "RegisterMr",           "REG_MR",             "a Fast Register MR"},
       CompletionRow{AtomicWrite,          "AtomicWrite",          "ATOMIC_WRITE",       "an ATOMIC WRITE"},
       CompletionRow{Flush,                "Flush",                "FLUSH",              "a FLUSH"},
+      CompletionRow{ExtendedGet,          "ExtendedGet",          "EXTENDED_GET",       "a GET Memory"},
+      CompletionRow{ExtendedPut,          "ExtendedPut",          "EXTENDED_PUT",       "a PUT Memory"},
       CompletionRow{Receive,              "Receive",              "RECV",               "a SEND arrived"},
       CompletionRow{ReceiveRdmaImmediate, "ReceiveRdmaImmediate", "RECV_RDMA_WITH_IMM", "a WRITE with Immediate arrived"},
       // clang-format on
@@ -68,6 +72,8 @@ enum class WorkOpcode : u8 {
   RegisterMr,
   AtomicWrite,
   Flush,
+  ExtendedGet,
+  ExtendedPut,
 };
 
 // One row per work request: its opcodes by position, its contents and its completion.
@@ -89,6 +95,8 @@ struct WorkRow {
 
   constexpr u32 segment_bytes() const { return row_of(operands).layout.bytes; }
   constexpr bool sends_payload() const { return payload; }
+  // Its data may be in its WQE, unless a response is written to its SGEs.
+  constexpr bool may_be_inline() const { return payload && !places_response(); }
   constexpr bool is_local() const { return answer == Answer::Nothing; }
   // The data of the answer are written to its SGEs.
   constexpr bool places_response() const { return answer_row(answer).has_data; }
@@ -116,6 +124,8 @@ inline constexpr auto kWorkRows = [] {
     WorkRow{RegisterMr,         "Fast Register MR",           "REG_MR",               0,    0,    0,    0,    Q::RegisterMr,      kNo,  kNo,  kNo,  kNo,  A::Nothing,     kNo,  0,            kConnected, C::Base,        O::Memory},
     WorkRow{AtomicWrite,        "ATOMIC WRITE",               "ATOMIC_WRITE",         0x1d, 0x1d, 0x1d, 0x1d, Q::AtomicWrite,     kNo,  kNo,  kNo,  kNo,  A::Empty,       kYes, kAtomicBytes, kRc,        C::AtomicWrite, O::None},
     WorkRow{Flush,              "FLUSH",                      "FLUSH",                0x1c, 0x1c, 0x1c, 0x1c, Q::Flush,           kNo,  kNo,  kNo,  kNo,  A::Empty,       kNo,  0,            kReliable,  C::Flush,       O::Flush},
+    WorkRow{ExtendedGet,        "GET Memory",                 "EXTENDED_GET",         0x1a, 0x1a, 0x1a, 0x1a, Q::ExtendedGet,     kNo,  kNo,  kNo,  kNo,  A::Read,        kYes, 0,            kReliable,  C::Extended,    O::Get},
+    WorkRow{ExtendedPut,        "PUT Memory",                 "EXTENDED_PUT",         0x1b, 0x1b, 0x1b, 0x1b, Q::ExtendedPut,     kNo,  kNo,  kNo,  kNo,  A::Acknowledge, kYes, 0,            kReliable,  C::Extended,    O::None},
       // clang-format on
   };
 }();

@@ -28,7 +28,7 @@ enum class Operation : u8 {
 };
 
 // The message in progress at the responder: that of the latest First or Middle (T7).
-enum class InMessage : u8 { None, Send, Write };
+enum class InMessage : u8 { None, Send, Write, Put };
 // The header of a request that names memory of the responder.
 enum class NamesMemory : u8 { Never, ByReth, ByAtomicEth };
 // The packet that takes a receive WQE (G23.1).
@@ -96,6 +96,10 @@ struct OperationRow {
 
   // True: it occupies an entry of the saved READs and ATOMICs (G29).
   constexpr bool is_saved() const { return has_response(answer); }
+  // True: its payload is written to the memory that its first packet names.
+  constexpr bool places_payload() const {
+    return memory == NamesMemory::ByReth && message != InMessage::None;
+  }
   constexpr bool is_atomic() const { return memory == NamesMemory::ByAtomicEth; }
   // ATOM-3, T10-3: its address must be a multiple of 8.
   constexpr bool is_aligned() const { return exact_bytes != 0; }
@@ -124,8 +128,8 @@ inline constexpr auto kOperationRows = [] {
       OperationRow{CompareSwap,       "CompareSwap",       C::Base,        kNo,  M::None,  A::Atomic,      kRemoteAtomic,      By::ByAtomicEth, kAtomicBytes, T::Never,         N::CompareSwap},
       OperationRow{FetchAdd,          "FetchAdd",          C::Base,        kNo,  M::None,  A::Atomic,      kRemoteAtomic,      By::ByAtomicEth, kAtomicBytes, T::Never,         N::Add},
       OperationRow{Resync,            "Resync",            C::Missing,     kNo,  M::None,  A::Nothing,     0,                  By::Never,       0,            T::Never,         N::None},
-      OperationRow{Get,               "Get",               C::Missing,     kYes, M::None,  A::Nothing,     0,                  By::Never,       0,            T::Never,         N::None},
-      OperationRow{Put,               "Put",               C::Missing,     kYes, M::None,  A::Nothing,     0,                  By::Never,       0,            T::Never,         N::None},
+      OperationRow{Get,               "Get",               C::Extended,    kYes, M::None,  A::Read,        kRemoteRead,        By::ByReth,      0,            T::Never,         N::None},
+      OperationRow{Put,               "Put",               C::Extended,    kYes, M::Put,   A::Acknowledge, kRemoteWrite,       By::ByReth,      0,            T::Never,         N::None},
       OperationRow{Flush,             "Flush",             C::Flush,       kYes, M::None,  A::Empty,       kFlushAny,          By::ByReth,      0,            T::Never,         N::None},
       OperationRow{AtomicWrite,       "AtomicWrite",       C::AtomicWrite, kYes, M::None,  A::Empty,       kRemoteAtomicWrite, By::ByReth,      kAtomicBytes, T::Never,         N::Place},
       OperationRow{CongestionNotification, "CongestionNotification", C::Missing, kNo, M::None, A::Nothing, 0,                  By::Never,       0, T::Never, N::None},

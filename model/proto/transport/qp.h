@@ -76,7 +76,8 @@ constexpr bool sends_migrated(const QpConfig& qp) { return qp.path_mig == PathMi
 // need. Kept for each WQE in [completed, started).
 struct SentMessage {
   u32 first_psn = 0, packets = 0;
-  u32 bytes = 0;
+  u32 bytes = 0;          // of the message; GET: of its response
+  u16 request_bytes = 0;  // GET: of its request's payload
   WorkOpcode opcode = WorkOpcode::Send;
   Answer answer = Answer::Acknowledge;
   bool signaled = false;

@@ -34,21 +34,22 @@ namespace request {
 // new one changes the state.
 [[gnu::noinline]] inline void accept_read(ReceiveState& s, const ParsedPacket& packet, u32 path_mtu,
                                           bool is_new, RequestEffect& e) {
-  const bool atomic = packet.opcode->traits().is_atomic();
   const bool reads = packet.opcode->traits().answer == Answer::Read;
-  e.va = atomic ? packet.atomic_eth.va : packet.reth.va;
+  const RemoteBytes named = remote_bytes(packet);
+  e.va = named.va;
   e.rkey = remote_key(packet);
-  e.byte_len = atomic ? kAtomicBytes : packet.reth.dma_len;
+  e.byte_len = u32(named.bytes);
   e.packets = reads ? psns_of(e.byte_len, path_mtu) : 1;
+  if (packet.has(Ext::Eoeth) && !extended::good_range(packet)) e.packets = 0;
   if (!is_new) return;
   s.epsn = psn_add(s.epsn, e.packets);  // G2.2
   s.msn = psn_add(s.msn, 1);            // G5.2
   s.nak_sent = false;
   ++s.reads_accepted;
 }
-// A packet of a WRITE: its destination starts at the end of the previous packet.
+// A packet of a WRITE or PUT: its destination starts at the end of the previous packet.
 inline void accept_write(ReceiveState& s, const ParsedPacket& packet, RequestEffect& e) {
-  if (packet.opcode->has(Ext::Reth)) {
+  if (packet.opcode->has(Ext::Reth) && begins_message(packet.opcode->position)) {
     s.write_va = packet.reth.va;
     s.write_rkey = packet.reth.rkey;
     s.write_left = packet.reth.dma_len;
@@ -85,7 +86,7 @@ inline bool take_established(ReceiveState& s) { return !std::exchange(s.establis
   s.epsn = psn_add(s.epsn, 1);
   if (v.action != RequestAction::Execute) return e;
   const OpcodeRow& row = *packet.opcode;
-  if (row.traits().message == InMessage::Write) request::accept_write(s, packet, e);
+  if (row.traits().places_payload()) request::accept_write(s, packet, e);
   e.completes_message = ends_message(row.position);
   if (!e.completes_message) s.message = row.traits().message;
   return e;
@@ -116,7 +117,7 @@ inline void apply(ReceiveState& s, const ParsedPacket& packet, const QpConfig& q
   } else if (v.action == RequestAction::Execute) [[likely]] {
     const OpcodeRow& row = *packet.opcode;
     const bool last = ends_message(row.position);
-    if (row.traits().message == InMessage::Write) request::accept_write(s, packet, e);
+    if (row.traits().places_payload()) request::accept_write(s, packet, e);
     if (request::takes_receive_wqe(row)) ++s.rq_consumed;
     s.message = last ? InMessage::None : row.traits().message;
     s.epsn = psn_add(s.epsn, 1);

@@ -87,12 +87,22 @@ inline u64 bytes_of_operands(const WorkRow& row, const WorkOperands& operands) {
   return row_of(row.operands).message_bytes(operands.bytes.data());
 }
 
+// EXT-8: the bytes of its SGEs that the request carries, before those of the response.
+inline u32 request_bytes_of(const WorkRow& row, const WorkOperands& operands) {
+  if (row.operands != Operands::Get) return 0;
+  return decode<GetOperands>(operands.bytes.data()).request_bytes;
+}
+// Where the response to a message is written, in its SGEs.
+constexpr u32 response_offset(const SentMessage& m, u32 offset) { return m.request_bytes + offset; }
+
 // Gives a new message its PSNs (G1.1, G1.2) and its SSN (G5.4); a message without packets gets
 // neither. `index`: of its WQE.
-inline void begin_message(SentMessage& m, SendState& s, const SendWqe& wqe, u32 index, u32 bytes,
-                          u32 path_mtu, bool signal_all) {
+inline void begin_message(SentMessage& m, SendState& s, const SendWqe& wqe,
+                          const WorkOperands& operands, u32 index, u32 bytes, u32 path_mtu,
+                          bool signal_all) {
   const WorkRow& row = row_of(wqe);
   m = {};
+  m.request_bytes = u16(request_bytes_of(row, operands));
   m.first_psn = s.next_psn;
   m.bytes = bytes;
   m.opcode = wqe.opcode;
@@ -119,9 +129,22 @@ inline bool ends_when_sent(const QpConfig& qp) { return !qp.reliable; }
 struct PacketPlan {
   const OpcodeRow* row;
   PsnRange psns;
-  u32 offset, bytes;  // of its payload
+  u32 offset;    // in its message
+  u32 bytes;     // of its payload
+  u32 executed;  // Offset of its EOETH
   bool ack_requested, solicited, last;
 };
+inline Position position_of(bool first, bool last) {
+  if (first) return last ? Position::Only : Position::First;
+  return last ? Position::Last : Position::Middle;
+}
+// EXT-5: what was executed before a packet, as its EOETH reports it.
+inline u32 executed_before(const QpConfig& qp, const OpcodeRow& row, u32 offset) {
+  if (!row.has(Ext::Eoeth)) return 0;
+  const bool rest =
+      row.operation == Operation::Get && qp.options.extended_retry == ExtendedRetry::Rest;
+  return rest ? 0 : offset;
+}
 inline PacketPlan plan_packet(const QpConfig& qp, const SendWqe& wqe, const SentMessage& m,
                               u32 index) {
   const WorkRow& work = row_of(wqe);
@@ -132,8 +155,10 @@ inline PacketPlan plan_packet(const QpConfig& qp, const SendWqe& wqe, const Sent
   const u32 offset = index * qp.path_mtu;
   const u32 bytes = last ? m.bytes - offset : qp.path_mtu;
   const PsnRange psns = psns_of_packet(m.first_psn, m.packets, index, reads);
-  const OpcodeRow* row = opcode_row(u8(u8(qp.service) << 5 | operation));
-  return {row, psns, offset, work.sends_payload() ? bytes : 0,
+  const OpcodeRow* of_code = opcode_row(u8(u8(qp.service) << 5 | operation));
+  const OpcodeRow& row = built_row(*of_code, reads ? Position::Only : position_of(first, last));
+  const u32 payload = reads ? m.request_bytes : work.sends_payload() ? bytes : 0;
+  return {&row, psns, offset, payload, executed_before(qp, row, offset),
           // G4.5: the last packet requests the ACK, if the service has ACKs (G14.1)
           last && qp.reliable, last && wqe.solicited && work.solicitable, last};
 }
@@ -153,6 +178,11 @@ inline Bth request_bth(const QpConfig& qp, const PacketPlan& plan) {
   bth.psn = plan.psns.first;
   return bth;
 }
+// EXT-2, EXT-4: after the RETH; only a GET has a response with data.
+inline void extended_header(ExtHeaders& ext, const PacketPlan& plan) {
+  const u32 response = plan.row->operation == Operation::Get ? ext.reth.dma_len : 0;
+  ext.eoeth = {extended_opcode_of(*plan.row), response, plan.executed};
+}
 inline void request_headers(ExtHeaders& ext, const SendWqe& wqe, const WorkOperands& operands,
                             const SentMessage& m, const PacketPlan& plan) {
   ext.imm_dt = {wqe.immediate};
@@ -162,8 +192,10 @@ inline void request_headers(ExtHeaders& ext, const SendWqe& wqe, const WorkOpera
     ext.atomic_eth.va = wqe.remote_va;
     ext.atomic_eth.rkey = wqe.rkey;
   } else {  // only the first packet of a WRITE has it
-    ext.reth = {wqe.remote_va + plan.offset, wqe.rkey, m.bytes - plan.offset};
+    const u32 done = plan.offset - plan.executed;
+    ext.reth = {wqe.remote_va + done, wqe.rkey, m.bytes - done};
   }
+  if (plan.row->has(Ext::Eoeth)) extended_header(ext, plan);
   const Operands kind = row_of(wqe).operands;
   if (kind != Operands::None) row_of(kind).put_in(operands.bytes.data(), ext);
 }

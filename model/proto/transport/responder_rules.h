@@ -13,6 +13,7 @@
 #include "model/proto/transport/pkey.h"
 #include "model/proto/transport/psn.h"
 #include "model/proto/transport/qp.h"
+#include "model/proto/transport/remote_memory.h"
 #include "model/proto/transport/request_causes.h"
 #include "model/proto/transport/shared_queue.h"
 #include "model/proto/transport/syndrome.h"
@@ -30,35 +31,6 @@ struct RequestView {
   // no SRQ.
   const SharedQueue* shared = nullptr;
 };
-// The R_Key that a request is checked by, 0 if it has none.
-inline u32 remote_key(const ParsedPacket& packet) {
-  if (!packet.opcode) return 0;
-  if (packet.has(Ext::Reth)) return packet.reth.rkey;
-  return packet.has(Ext::AtomicEth) ? packet.atomic_eth.rkey : 0;
-}
-
-// The memory that the request names by that key.
-struct RemoteBytes {
-  u64 va = 0, bytes = 0;
-};
-inline RemoteBytes remote_bytes(const ParsedPacket& packet) {
-  if (packet.has(Ext::Reth)) return {packet.reth.va, packet.reth.dma_len};
-  return {packet.atomic_eth.va, kAtomicBytes};
-}
-
-// The rights that the request needs of its queue pair and of its key (G31.1, G22.2); a FLUSH needs
-// those of its placement types.
-inline Rights needed_rights(const ParsedPacket& packet) {
-  const Rights needed = packet.opcode->traits().needed_access;
-  if (!packet.has(Ext::Feth)) return needed;
-  const Rights global = packet.feth.placement_type & kPlaceGlobal ? kFlushGlobal : 0;
-  const Rights persistent = packet.feth.placement_type & kPlacePersistent ? kFlushPersistent : 0;
-  return needed & (global | persistent);
-}
-// A FLUSH of the whole memory of its key: its address and length are ignored.
-inline bool names_whole_region(const ParsedPacket& packet) {
-  return packet.has(Ext::Feth) && packet.feth.selectivity == kFlushRegion;
-}
 
 enum class RuleStage : u8 { Header, Order, Sequence, Support, Resource, Length, Access };
 inline constexpr std::array kRuleStages{
@@ -156,6 +128,10 @@ inline bool out_of_sequence(const RequestView& v) {
   if (!inside && !begins) return true;
   return inside && v.packet.opcode->traits().message != v.state.message;
 }
+// EXT-5.
+inline bool leaves_put(const RequestView& v) {
+  return v.packet.opcode && extended::leaves_message(v.packet, v.state, v.qp.options);
+}
 // UC, G14.2: a packet after a gap that begins no message.
 inline bool begins(const RequestView& v) {
   return v.packet.opcode && begins_message(v.packet.opcode->position);
@@ -180,6 +156,8 @@ inline bool bad_flush(const ParsedPacket& packet) {
 [[gnu::always_inline]] inline bool unsupported(const RequestView& v) {
   const OpcodeRow* row = v.packet.opcode;
   if (!row || !has(v.qp.options, row->traits().capability) || bad_flush(v.packet)) return true;
+  if (row->is_class()) [[unlikely]]
+    return true;  // EXT-6: an unknown Extended OpCode
   const Rights needed = needed_rights(v.packet);
   return (v.qp.access & needed) != needed;  // G31.1
 }
@@ -199,24 +177,25 @@ inline bool shared_queue_failed(const RequestView& v) {
 // Unreliable service with an SRQ: its WQEs are taken in order of arrival (G23.1).
 inline bool lacks_shared_wqe(const RequestView& v) { return uses_srq(v.qp) && no_receive_wqe(v); }
 inline bool too_long(u32 dma_len) { return dma_len > (u32{1} << 31); }
-// T7-l4, T7-l5; C9-9.
-inline bool bad_saved_length(const ParsedPacket& packet) {
+// T7-l4, T7-l5, EXT-8; C9-9.
+inline bool bad_saved_length(const ParsedPacket& packet, const TransportOptions& options) {
   const u32 exact = packet.opcode->traits().exact_bytes;
-  const u32 wanted = packet.opcode->payload == PayloadRule::Eight ? kAtomicBytes : 0;
-  if (packet.payload_bytes != wanted) return true;
+  if (!payload_length_ok(packet.opcode->payload, packet.payload_bytes, 0)) return true;
   if (!packet.has(Ext::Reth)) return false;
+  if (packet.has(Ext::Eoeth) && extended::bad_new_get(packet, options)) return true;
   return exact ? packet.reth.dma_len != exact : too_long(packet.reth.dma_len);
 }
 // T7-l1 to T7-l3, T7-l8.
 [[gnu::always_inline]] inline bool bad_length(const RequestView& v) {
   const u32 bytes = v.packet.payload_bytes, mtu = v.qp.path_mtu;
-  if (v.packet.opcode->traits().is_saved()) return bad_saved_length(v.packet);
+  if (v.packet.opcode->traits().is_saved()) return bad_saved_length(v.packet, v.qp.options);
   const Position at = v.packet.opcode->position;
   const bool full = at == Position::First || at == Position::Middle;
   if (full && bytes != mtu) return true;
   if (bytes > mtu) return true;
   if (at == Position::Last && !bytes) return true;
-  if (v.packet.opcode->traits().message != InMessage::Write) return false;
+  if (!v.packet.opcode->traits().places_payload()) return false;
+  if (v.packet.has(Ext::Eoeth) && extended::bad_put_response(v.packet, v.qp.options)) return true;
   const u32 left = begins_message(at) ? v.packet.reth.dma_len : v.state.write_left;
   if (too_long(left)) return true;
   return full ? left <= bytes : left != bytes;
@@ -239,7 +218,8 @@ inline bool misaligned(const RequestView& v) {
 }
 inline bool bad_rkey(const RequestView& v) {
   const OpcodeRow& row = *v.packet.opcode;
-  return (row.has(Ext::Reth) || row.traits().is_atomic()) && refuses_key(v);
+  const bool names = row.has(Ext::Reth) && begins_message(row.position);
+  return (names || row.traits().is_atomic()) && refuses_key(v);
 }
 }  // namespace request
 
@@ -266,6 +246,7 @@ inline constexpr std::array kRequestRules{
     RequestRule{kXrc,       RuleStage::Sequence, RequestCause::NoXrcSrq,          "G24.5",      request::changes_xrc_srq,     RequestAction::NakAndFail,  NakCode::InvalidRdRequest},
     RequestRule{kRc,        RuleStage::Sequence, RequestCause::BadSequence,       "T10-9/RC",   request::out_of_sequence,     RequestAction::NakAndFail,  NakCode::InvalidRequest},
     RequestRule{kXrc,       RuleStage::Sequence, RequestCause::BadSequence,       "T10-9/XRC",  request::out_of_sequence,     RequestAction::NakAndFail,  NakCode::InvalidRequest},
+    RequestRule{kReliable,  RuleStage::Sequence, RequestCause::BadSequence,       "EXT-5",      request::leaves_put,          RequestAction::NakAndFail,  NakCode::InvalidRequest},
     RequestRule{kUc,        RuleStage::Sequence, RequestCause::BadSequence,       "T10-10/UC",  request::continues_nothing,   RequestAction::Abandon,     {}},
     RequestRule{kRc,        RuleStage::Support,  RequestCause::Unsupported,       "T10-2/RC",   request::unsupported,         RequestAction::NakAndFail,  NakCode::InvalidRequest},
     RequestRule{kXrc,       RuleStage::Support,  RequestCause::Unsupported,       "T10-2/XRC",  request::unsupported,         RequestAction::NakAndFail,  NakCode::InvalidRequest},

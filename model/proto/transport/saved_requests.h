@@ -27,19 +27,20 @@ class SavedRequests {
     entries_[next_] = {e.ack_psn, e.packets, e.va, e.rkey, e.byte_len, original, operation, true};
     next_ = next_ + 1 == entries_.size() ? 0 : next_ + 1;
   }
-  // G3.3: true for a part of a held READ: its PSN gives the beginning, all other fields must agree.
+  // G3.3: true for a part of a held READ or GET: its PSN gives the beginning, all other fields must agree.
   // READ-16: it ends at the end of the READ or of one of its packets, so that each PSN has one
   // payload.
-  bool holds_read(const RequestEffect& e, u32 path_mtu) const {
-    const SavedRequest* held = find(e.ack_psn);
-    if (!held || held->operation != Operation::ReadRequest) return false;
+  bool holds_read(const RequestEffect& e, Operation operation, u32 path_mtu) const {
+    const SavedRequest* held = find_result(e.ack_psn, operation);
+    if (!held || !e.packets) return false;
     if (held->rkey != e.rkey) return false;
     const u64 offset = u64{psn_sub(e.ack_psn, held->first_psn)} * path_mtu;
     if (e.va != held->va + offset) return false;
     const u64 left = held->bytes - offset;
     return e.byte_len == left || (e.byte_len && e.byte_len < left && e.byte_len % path_mtu == 0);
   }
-  // G3.4: the saved result of a request that is executed only once; nullptr if it is not held.
+  // G3.4: the saved request of this kind, with the result of one that is executed only once;
+  // nullptr if it is not held.
   const SavedRequest* find_result(u32 psn, Operation operation) const {
     const SavedRequest* held = find(psn);
     return held && held->operation == operation ? held : nullptr;

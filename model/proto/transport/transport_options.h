@@ -61,6 +61,21 @@ inline constexpr std::array<std::string_view, 2> kExhaustedRetriesNames{"migrate
 // G17.3: a migration request that does not match the alternate path may raise PATH_MIG_ERR.
 enum class RefusedMigration : u8 { Event, Silent };
 inline constexpr std::array<std::string_view, 2> kRefusedMigrationNames{"event", "silent"};
+// EXT-5: how a GET asks again for the rest of its response: the original request with the Offset of
+// the rest, or a GET of the rest alone, as a READ does ([U]).
+enum class ExtendedRetry : u8 { Offset, Rest };
+inline constexpr std::array<std::string_view, 2> kExtendedRetryNames{"offset", "rest"};
+// EXT-5: a new GET whose Offset is not 0, though none of it is executed: refused, or answered from
+// its Offset on ([U]).
+enum class NewGetOffset : u8 { Refuse, Take };
+inline constexpr std::array<std::string_view, 2> kNewGetOffsetNames{"refuse", "take"};
+// EXT-4: a PUT whose Response Data Length is not 0, though it returns nothing ([U]).
+enum class PutResponseLength : u8 { Ignore, Refuse };
+inline constexpr std::array<std::string_view, 2> kPutResponseLengthNames{"ignore", "refuse"};
+// EXT-3: a later packet of a PUT whose RETH is not that of the first one: refused, or placed where
+// the first one says ([U]). Its Offset and DMALen must continue the message in both.
+enum class PutChange : u8 { Refuse, Ignore };
+inline constexpr std::array<std::string_view, 2> kPutChangeNames{"refuse", "ignore"};
 
 // The reaction of a connection to a lost packet (recovery.h). Selective repeat is an extension of
 // this model: no specification has it.
@@ -83,6 +98,10 @@ struct TransportOptions : Capabilities {
   XrcSrqChange xrc_srq_change = XrcSrqChange::Refuse;
   ExhaustedRetries exhausted_retries = ExhaustedRetries::Migrate;
   RefusedMigration refused_migration = RefusedMigration::Event;
+  ExtendedRetry extended_retry = ExtendedRetry::Offset;
+  NewGetOffset new_get_offset = NewGetOffset::Refuse;
+  PutResponseLength put_response_length = PutResponseLength::Ignore;
+  PutChange put_change = PutChange::Refuse;
   // G26.1; without it FECN is ignored and BECN 0 (G26.3, C9-6).
   bool congestion_control = false;
   // G25.3: a multicast datagram also reaches the members at the sending port ([U]).

@@ -39,7 +39,7 @@ inline bool may_send(Service service, const WorkRow& row) {
 inline WcStatus check_send_wqe(const SendWqe& wqe, u32 index, const QpConfig& qp) {
   const WorkRow* row = work_row(wqe.opcode);
   if (!row || !may_send(qp.service, *row) || !has(qp.options, row->capability) ||
-      wqe.index != u16(index) || (wqe.inline_data && !row->sends_payload()))
+      wqe.index != u16(index) || (wqe.inline_data && !row->may_be_inline()))
     return WcStatus::LocQpOpErr;
   const bool has_data = row->payload || row->places_response();
   if (!has_data && wqe.sge_count) return WcStatus::LocQpOpErr;
@@ -62,16 +62,26 @@ inline bool holds_whole_wqe(std::span<const u8> bytes, Service service = Service
          bytes.size() >= bytes_of_wqe(decode<SendWqe>(bytes.data()), service);
 }
 
-// T9 row 16; an ATOMIC returns 8 bytes, an ATOMIC WRITE carries 8.
+// T9 row 16; an ATOMIC returns 8 bytes, an ATOMIC WRITE carries 8. `bytes`: of its SGEs or operands.
 constexpr WcStatus check_message_bytes(const WorkRow& row, u64 bytes, const QpConfig& qp) {
   const bool good = row.exact_bytes ? bytes == row.exact_bytes : bytes <= kMaxMessageBytes;
   const bool fits = qp.service != Service::Ud || bytes <= qp.path_mtu;
   return good && fits ? WcStatus::Success : WcStatus::LocLenErr;
 }
 
+// EXT-8, EXT-9: the same for a message whose request carries the first part of its SGEs; `bytes` is
+// then that of the response.
+inline WcStatus split_message_bytes(const WorkRow& row, const WorkOperands& operands, u64& bytes,
+                                    const QpConfig& qp) {
+  const u32 request = request_bytes_of(row, operands);
+  if (request > kMaxGetRequestBytes || request > bytes) return WcStatus::LocLenErr;
+  bytes -= request;
+  return check_message_bytes(row, bytes, qp);
+}
+
 // The local right that the SGEs of a work request need: a response is written to them.
 constexpr Rights local_right(const WorkRow& row) {
-  return Rights(row.sends_payload() ? kLocalRead : kLocalWrite);
+  return Rights(row.places_response() ? kLocalWrite : kLocalRead);
 }
 // The same of a receive WQE.
 constexpr Rights receive_right() { return Rights{kLocalWrite}; }
@@ -176,11 +186,11 @@ inline bool key_allows(const Region* region, const RequestEffect& e, const Acces
 // and the queue pair may still be read through (G22.2); otherwise it is dropped. By options it is
 // answered without a held READ, but not for PSNs of other requests (READ-16), or refused because of
 // its key.
-inline bool may_repeat_read(const SavedRequests& saved, const RequestEffect& e, const QpConfig& qp,
-                            bool key_good) {
+inline bool may_repeat_read(const SavedRequests& saved, const RequestEffect& e, Operation operation,
+                            const QpConfig& qp, bool key_good) {
   const bool again = qp.options.dup_read_check == DupReadCheck::Reexecute;
   return key_good && (qp.access & kRemoteRead) &&
-         (again ? e.packets != 0 : saved.holds_read(e, qp.path_mtu));
+         (again ? e.packets != 0 : saved.holds_read(e, operation, qp.path_mtu));
 }
 // READ-16: a duplicate READ that is answered without being held would, from `epsn` on, use the PSNs
 // of other requests.

@@ -34,10 +34,16 @@ void walk_transport(Walk& walk, Dissection& out) {
   const OpcodeRow* const row = opcode_row(decode<Bth>(bth).opcode);
   if (row == nullptr) return;
   bool whole = true;
-  row->ext.for_each([&](Ext e) {
-    whole = whole && walk.rest() >= kExtHeaders[unsigned(e)].bytes + kIcrcBytes &&
-            walk.step(kExtHeaders[unsigned(e)]) != nullptr;
-  });
+  const u8* last = nullptr;
+  const auto take = [&](Ext e) {
+    const HeaderInfo& header = kExtHeaders[unsigned(e)];
+    whole =
+        whole && walk.rest() >= header.bytes + kIcrcBytes && (last = walk.step(header)) != nullptr;
+  };
+  row->ext.for_each(take);
+  if (!row->is_class() || !whole) return;
+  // The EOETH is the last header of a class.
+  headers_after_eoeth(*row, decode<Eoeth>(last).extended_opcode).for_each(take);
 }
 
 void walk_udp(Walk& walk, Dissection& out) {

@@ -34,6 +34,11 @@ class ExtSet {
   constexpr bool has(Ext e) const { return bits_ >> unsigned(e) & 1; }
   constexpr bool empty() const { return bits_ == 0; }
   constexpr u16 bits() const { return bits_; }
+  constexpr ExtSet without(ExtSet other) const {
+    ExtSet rest;
+    rest.bits_ = u16(bits_ & ~other.bits_);
+    return rest;
+  }
   // The set with `e` inverted: added if absent, removed if present.
   constexpr ExtSet toggled(Ext e) const {
     ExtSet other = *this;
@@ -76,6 +81,11 @@ struct OpcodeRow {
 
   constexpr bool has(Ext e) const { return ext.has(e); }
   constexpr const OperationRow& traits() const { return operation_row(operation); }
+  // True for a functional class: the Extended OpCode defines what follows its EOETH
+  // (extended_opcodes.h).
+  constexpr bool is_class() const {
+    return (operation == Operation::Get || operation == Operation::Put) && !ext.has(Ext::Reth);
+  }
   // G23.1: true if the packet takes a receive WQE: the first packet of a SEND, the last one of a
   // WRITE with Immediate.
   constexpr bool takes_receive() const {
@@ -263,9 +273,11 @@ static_assert([] {
     if (kOpcodeRows[i - 1].code >= kOpcodeRows[i].code) return false;
   return true;
 }());
-// A request has a RETH or AtomicETH if and only if it names memory.
+// A request has a RETH or AtomicETH if and only if it names memory; the operations of a functional
+// class have laws of their own.
 static_assert([] {
   for (const OpcodeRow& row : kOpcodeRows) {
+    if (row.is_class()) continue;
     const NamesMemory memory = row.traits().memory;
     const bool by_reth = memory == NamesMemory::ByReth && begins_message(row.position);
     if (row.has(Ext::Reth) != by_reth ||

@@ -58,13 +58,17 @@ void walk_transport(Bytes frame, u32 at, u32 crc_bytes, OpenedFrame& out) {
   if (row == nullptr) return;
   at += bytes_of<Bth>();
   bool whole = true;
-  row->ext.for_each([&](Ext e) {
+  const auto take = [&](Ext e) {
     const HeaderInfo& header = kExtHeaders[unsigned(e)];
     if (!whole) return;
     whole = at + header.bytes + crc_bytes <= frame.size() && out.add(header, at);
     if (!whole) return take_partial(header, at, frame, out);
     at += header.bytes;
-  });
+  };
+  row->ext.for_each(take);
+  if (!row->is_class() || !whole) return;
+  const auto eoeth = decode<Eoeth>(&frame[at - bytes_of<Eoeth>()]);
+  headers_after_eoeth(*row, eoeth.extended_opcode).for_each(take);
 }
 
 // Follows the headers to the BTH, or to a layer that is not opened; `kind`: why it stopped.

@@ -3,8 +3,8 @@
 #pragma once
 #include <span>
 
+#include "model/proto/wire/extended_opcodes.h"
 #include "model/proto/wire/framing.h"
-#include "model/proto/wire/opcodes.h"
 
 namespace hca::proto {
 
@@ -72,8 +72,11 @@ constexpr PacketVerdict transport_form(const OpcodeRow& row, u8 pad_count, u32 b
 inline PacketVerdict form_if_executed(const ParsedPacket& packet) {
   const OpcodeRow* row = opcode_row(packet.bth.opcode);
   if (!row) return PacketVerdict::ReservedOpcode;
-  const u32 end = packet.icrc_offset + kIcrcBytes;
-  return transport_form(*row, packet.bth.pad_count, end - packet.transport_offset);
+  const u32 bytes = packet.icrc_offset + kIcrcBytes - packet.transport_offset;
+  const PacketVerdict form = transport_form(*row, packet.bth.pad_count, bytes);
+  if (!row->is_class() || form != PacketVerdict::Good) return form;
+  const OpcodeRow& whole = row_or_class(*row, packet.eoeth.extended_opcode);
+  return transport_form(whole, packet.bth.pad_count, bytes);
 }
 
 // The bytes before the BTH of the last good frame, and their parsed values: frames of a stream have

@@ -22,6 +22,26 @@ void take_ext(Ext ext, const u8*& at, ExtHeaders& out) {
   with_ext(ext, [&](auto member) { take(out.*member, at); });
 }
 
+// A packet of a functional class: its Extended OpCode gives its headers, and they its position.
+[[gnu::noinline]] PacketVerdict parse_extended(const u8* frame, u32 offset, u32 bytes,
+                                               ParsedPacket& out) {
+  const OpcodeRow& of_class = *out.opcode;
+  out.opcode = nullptr;
+  if (transport_form(of_class, out.bth.pad_count, bytes) != Good) return ReservedOpcode;
+  const u8* const headers = frame + offset + bytes_of<Bth>();
+  const u8* at = headers;
+  of_class.ext.for_each([&](Ext ext) { take_ext(ext, at, out); });
+  const OpcodeRow& row = row_or_class(of_class, out.eoeth.extended_opcode);
+  if (transport_form(row, out.bth.pad_count, bytes) != Good) return ReservedOpcode;
+  const u32 before = bytes_of<Bth>() + row.ext_bytes;
+  out.payload_offset = u16(offset + before);
+  out.payload_bytes = bytes - before - kIcrcBytes - out.bth.pad_count;
+  at = headers;
+  row.ext.for_each([&](Ext ext) { take_ext(ext, at, out); });
+  out.opcode = &row_at_offset(row, out.eoeth, out.reth, out.payload_bytes);
+  return Good;
+}
+
 // `bytes`: from the BTH to the end of the ICRC.
 [[gnu::always_inline]] inline PacketVerdict parse_transport(const u8* frame, u32 offset, u32 bytes,
                                                             ParsedPacket& out) {
@@ -34,6 +54,8 @@ void take_ext(Ext ext, const u8*& at, ExtHeaders& out) {
   out.opcode = opcode_row(out.bth.opcode);
   if (out.opcode == nullptr) [[unlikely]]
     return ReservedOpcode;
+  if (out.opcode->is_class()) [[unlikely]]
+    return parse_extended(frame, offset, bytes, out);
 
   const u32 headers = bytes_of<Bth>() + out.opcode->ext_bytes;
   const PacketVerdict form = transport_form(*out.opcode, out.bth.pad_count, bytes);

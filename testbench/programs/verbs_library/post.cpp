@@ -19,7 +19,7 @@ namespace {
 bool is_atomic(proto::WorkOpcode opcode) {
   return proto::work_row(opcode)->operands == proto::Operands::Atomic;
 }
-bool sends_payload(proto::WorkOpcode opcode) { return proto::work_row(opcode)->sends_payload(); }
+bool may_be_inline(proto::WorkOpcode opcode) { return proto::work_row(opcode)->may_be_inline(); }
 bool is_local(proto::WorkOpcode opcode) { return proto::work_row(opcode)->is_local(); }
 
 // The data of an inline work request; errno's values.
@@ -50,7 +50,7 @@ void set_remote(const ibv_send_wr& wr, WorkRequest& work) {
 
 int set_data(const Qp& qp, const ibv_send_wr& wr, WorkRequest& work) {
   if (wr.send_flags & IBV_SEND_INLINE) {
-    if (!sends_payload(work.head.opcode)) return EINVAL;
+    if (!may_be_inline(work.head.opcode)) return EINVAL;
     return gather(wr, std::min<u32>(qp.send.max_inline, WorkRequest::kMostInline), work);
   }
   if (is_local(work.head.opcode)) return 0;

@@ -37,6 +37,22 @@ TEST_CASE("optional operations are sent where both chips have them", "[workload]
                     Catch::Contains("atomic_write is an operation that hca1 does not have"));
 }
 
+TEST_CASE("GET and PUT Memory carry the bytes of a READ and a WRITE", "[workload][EXT-7][EXT-10]") {
+  const std::string text =
+      "  - {operation: extended_get, size: 3000 B, messages: 30, qps: 2, direction: both}\n"
+      "  - {operation: extended_put, sizes: [{size: 0 B}, {size: 3000 B}], messages: 31}\n"
+      "  - {mix: {extended_put: 2, extended_get: 1, send: 1}, size: 5000 B, messages: 40}\n"
+      "  - {operation: extended_get, test: latency, size: 64 B, messages: 20}\n"
+      "  - {operation: extended_put, test: latency, size: 64 B, messages: 20}\n";
+  const std::string has = "hca.transport.extended=true";
+  const RunResult result = run_workload(text, {has});
+  CHECK(result.messages == 2 * 30 + 31 + 40 + 20 + 2 * 20);
+  CHECK(counter(result, "hca1.responder_execute.reads") > 30 + 20);
+  CHECK(counter(result, "hca1.responder_execute.writes") > 31);
+  CHECK_THROWS_WITH(run_workload(text),
+                    Catch::Contains("extended_get is an operation that hca0 does not have"));
+}
+
 TEST_CASE("each message is checked, also without a byte", "[workload]") {
   const RunResult result = run_workload(
       "  - {operation: write, sizes: [{size: 0 B}], messages: 30}\n"

@@ -11,11 +11,11 @@ using namespace proto;
 
 void ReadResponses::begin(u32 qpn, ResponderQueue& q, Outcome& o) {
   const QpConfig& qp = contexts_.qps[qpn];
-  if (o.repeats && !may_repeat_read(q.saved, o.effect, qp, o.key_good))
+  if (o.repeats && !may_repeat_read(q.saved, o.effect, o.opcode->operation, qp, o.key_good))
     return outcomes_.finish_not_saved(qpn, q);
   ++counters_.reads;
   counters_.repeated += o.repeats;
-  if (!o.repeats) q.saved.save(qp.max_dest_rd_atomic, o.effect, Operation::ReadRequest, 0);
+  if (!o.repeats) q.saved.save(qp.max_dest_rd_atomic, o.effect, o.opcode->operation, 0);
   q.reading = &o;
   by_port_[port_of(qp)].reads.push(qpn);
 }

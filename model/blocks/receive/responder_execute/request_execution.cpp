@@ -25,7 +25,7 @@ void RequestExecution::drop_after_failure(Packet* p, const ResponderQueue& q) {
   if (p->effect.unreliable && !goes_on(p, q)) [[unlikely]]
     return;
   if (p->parsed.opcode->traits().is_saved()) return execute_read(p, q);
-  if (p->parsed.opcode->operation == Operation::Write) return execute_write(p, q);
+  if (p->parsed.opcode->traits().places_payload()) return execute_write(p, q);
   if (!execute_send(p, q)) {
     parts_.parked.park(p, q);
     q.wqe_since = now();

@@ -48,7 +48,8 @@ bool MessageStart::begin(u32 qpn, SendQueue& q, const Turn& turn) {
   q.message = &m;
   q.index = index;
   q.packet = psns_between(m.first_psn, s.send_psn);
-  if (row_of(q.wqe).sends_payload()) q.cursor.skip(q.packet * qp.path_mtu);
+  if (m.answer != Answer::Read && row_of(q.wqe).sends_payload())
+    q.cursor.skip(q.packet * qp.path_mtu);
   q.sending = true;
   q.repeated.forget();
   return true;
@@ -64,7 +65,7 @@ inline bool MessageStart::start(u32 qpn, SendQueue& q, SentMessage& m, const u8*
     change_wait(q, wait);
   if (wait != SendWait::None) return false;  // its event activates the queue again
   const SendPsns before = static_cast<const SendPsns&>(s);
-  begin_message(m, s, q.wqe, index, bytes, qp.path_mtu, qp.signal_all);
+  begin_message(m, s, q.wqe, q.operands, index, bytes, qp.path_mtu, qp.signal_all);
   if (parts_.psns.stand_in) [[unlikely]]
     parts_.psns.begin(qpn, before, m);
   ++s.started;
@@ -73,7 +74,7 @@ inline bool MessageStart::start(u32 qpn, SendQueue& q, SentMessage& m, const u8*
     parts_.turns.finish_wqe(qpn, q);
     return false;
   }
-  if (has_response(row_of(q.wqe).answer)) parts_.data.keep_buffers(index, q);
+  if (has_response(row_of(q.wqe).answer)) parts_.data.keep_buffers(index, q, m);
   ++counters_.messages;
   return true;
 }
@@ -113,7 +114,7 @@ WcStatus MessageStart::check_wqe(const QpConfig& qp, SendQueue& q, const u8* wqe
       return WcStatus::LocProtErr;
     bytes += sge.bytes;
   }
-  return check_message_bytes(row, bytes, qp);
+  return split_message_bytes(row, q.operands, bytes, qp);
 }
 
 // The cause for which the queue's next message waits has changed or ended.

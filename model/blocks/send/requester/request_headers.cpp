@@ -30,6 +30,7 @@ void RequestHeaders::build(Packet& p, u32 qpn, SendQueue& q, CutPacket& cut) {
     lone.opcode = q.wqe.opcode;
     lone.solicited = q.wqe.solicited;
     lone.bytes = m.bytes;
+    lone.request_bytes = m.request_bytes;
   }
   cut.psns.first = plan.psns.first;
   cut.psns.count = plan.psns.count;

@@ -6,12 +6,13 @@
 namespace hca::blocks {
 using namespace proto;
 
-void ResponseData::keep_buffers(u32 index, SendQueue& q) {
+void ResponseData::keep_buffers(u32 index, SendQueue& q, const SentMessage& m) {
   AwaitedWork& work = q.awaited.add();
   const u32 bytes = q.cursor.count * kSgeBytes;
   work.index = index;
   std::copy_n(q.cursor.segments, bytes, work.segments.data());
   work.cursor = {work.segments.data(), q.cursor.count};
+  work.cursor.skip(response_offset(m, 0));
 }
 
 bool ResponseData::may_place(const AwaitedWork& work, const QpConfig& qp, u32 bytes) {

@@ -21,7 +21,7 @@ class ResponseData : RequesterPart {
 
   // Keeps the parts of a READ's or ATOMIC's WQE that its response will need; its buffer is returned
   // before that.
-  void keep_buffers(u32 index, SendQueue& q);
+  void keep_buffers(u32 index, SendQueue& q, const proto::SentMessage& m);
   // The keys still allow the access, as they did when the message began.
   bool may_place(const AwaitedWork& work, const proto::QpConfig& qp, u32 bytes);
   // Fixes the places of all data of a response packet by the keys as they are now, whatever the

@@ -44,11 +44,12 @@ struct LonePacket {
   proto::WorkOpcode opcode{};
   bool solicited = false;
   u32 bytes = 0;  // bytes of the message
+  u16 request_bytes = 0;
 
   // A message of one packet is cut as a whole: its only packet is its first.
   bool is_like(const proto::SendWqe& wqe, const proto::SentMessage& m, u64 version) const {
-    return m.packets == 1 && bytes == m.bytes && opcode == wqe.opcode &&
-           solicited == wqe.solicited && headers.hold(version);
+    return m.packets == 1 && bytes == m.bytes && request_bytes == m.request_bytes &&
+           opcode == wqe.opcode && solicited == wqe.solicited && headers.hold(version);
   }
 };
 

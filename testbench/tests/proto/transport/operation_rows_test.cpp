@@ -32,7 +32,9 @@ TEST_CASE("the rights that operations need, and those that are saved",
   for (const unsigned atomic : {0x13u, 0x14u}) CHECK(rights(atomic) == kRemoteAtomic);
   for (const unsigned send : {0x00u, 0x04u, 0x16u}) CHECK(rights(send) == 0);
   CHECK(codes_of_rc([](const OpcodeRow& row) { return row.traits().is_saved(); }) ==
-        std::set<unsigned>{0x0c, 0x13, 0x14, 0x1c, 0x1d});
+        std::set<unsigned>{0x0c, 0x13, 0x14, 0x1a, 0x1c, 0x1d});
+  CHECK(rights(0x1a) == kRemoteRead);
+  CHECK(rights(0x1b) == kRemoteWrite);
   CHECK(rights(0x1d) == kRemoteAtomicWrite);
 }
 
