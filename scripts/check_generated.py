@@ -30,8 +30,8 @@ def generated_files(root):
     return made
 
 
-def run(hca, arguments):
-    return subprocess.run([hca, *arguments], check=True, capture_output=True, text=True).stdout
+def run(hca, arguments, root="."):
+    return subprocess.run([hca, *arguments], check=True, capture_output=True, text=True, cwd=root).stdout
 
 
 def docs_now(hca):
@@ -53,10 +53,10 @@ def main():
     if len(arguments) != 2:
         print(__doc__, file=sys.stderr)
         return 2
-    root, hca = pathlib.Path(arguments[0]).resolve(), arguments[1]
+    root, hca = pathlib.Path(arguments[0]).resolve(), pathlib.Path(arguments[1]).resolve()
     made, docs, bad = generated_files(root), docs_now(hca), 0
     for path, command in made.items():
-        new = docs.pop(path.name, "") if command[0] == "docs" else run(hca, command)
+        new = docs.pop(path.name, "") if command[0] == "docs" else run(hca, command, root)
         if "--write" in sys.argv:
             (root / path).write_text(new, encoding="utf-8")
         else:

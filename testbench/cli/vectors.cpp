@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // hca vectors coverage: which statements of the specification the vectors show. hca vectors export:
-// the vectors for other test benches.
+// the vectors for other test benches. hca vectors matrix: those of each error class.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -14,6 +14,7 @@
 #include "testbench/vectors/export.h"
 #include "testbench/vectors/filter.h"
 #include "testbench/vectors/inputs.h"
+#include "testbench/vectors/matrix.h"
 
 namespace hca::cli {
 using namespace testbench;
@@ -122,6 +123,29 @@ int export_all(const ExportArguments& options) {
   return failed ? kCheckFailed : kSucceeded;
 }
 
+// The page of docs/generated/.
+int print_matrix(const std::vector<std::string>& paths) {
+  const auto list = find_beside(paths, "requirements.csv");
+  if (!list) throw std::runtime_error("no path holds requirements.csv; allowed: the folder of it");
+  const ReplayInputs in = find_inputs(paths);
+  for (const Unreadable& u : in.unreadable) fmt::print(stderr, "hca: {}\n", u.what);
+  fmt::print(
+      "<!-- SPDX-License-Identifier: Apache-2.0 -->\n<!-- Made by `hca vectors matrix`: "
+      "change the vectors, not this file. -->\n{}",
+      matrix_page(load_statements(*list), in.vectors, "../../vectors/"));
+  return in.unreadable.empty() ? kSucceeded : kBadInput;
+}
+
+void add_matrix(CLI::App& command, int& exit_code) {
+  auto paths = std::make_shared<std::vector<std::string>>(1, "vectors");
+  command.add_option("paths", *paths, "vectors, and folders of them")
+      ->check(CLI::ExistingPath)
+      ->capture_default_str();
+  command.callback([paths, &exit_code] {
+    if (const int code = print_matrix(*paths); code != kSucceeded) exit_code = code;
+  });
+}
+
 void add_export(CLI::App& command, int& exit_code) {
   auto options = std::make_shared<ExportArguments>();
   command.add_option("folder", options->folder, "where the files go")->required();
@@ -141,6 +165,9 @@ void add_vectors(CLI::App& command, int& exit_code) {
   command.require_subcommand(1);
   add_export(*command.add_subcommand(
                  "export", "each vector as pcapng, as $readmemh files and as JSON with its frames"),
+             exit_code);
+  add_matrix(*command.add_subcommand(
+                 "matrix", "the vectors by service, operation and error class, as a page"),
              exit_code);
   CLI::App* coverage = command.add_subcommand(
       "coverage", "each active statement with its vectors and whether its mistake is noticed");
