@@ -43,7 +43,8 @@ void check_alternate(const Scenario& s, std::vector<ChipMistake>& mistakes) {
         {{"connection.alternate_port"}, fmt::format("is {} {}; allowed: 0", port, what)});
   };
   if (s.connection.service() == proto::Service::Ud) return refuse("with ud, which has no path");
-  if (s.connection.srq) return refuse("with an SRQ, whose queue pairs stay at its port");
+  if (s.connection.srq || s.connection.is_xrc())
+    return refuse("with an SRQ, whose queue pairs stay at its port");
   for (const NodeConfig& node : s.nodes) {
     const auto& options = node.hca.transport;
     if (!options.apm) return refuse("without hca.transport.apm: true of each chip");
@@ -54,6 +55,14 @@ void check_alternate(const Scenario& s, std::vector<ChipMistake>& mistakes) {
   for (const WorkloadConfig& w : s.workload)
     for (const NodePort& end : w.ends())
       if (end.port + 1 == port) return refuse("which is the port of a workload");
+}
+void check_srqs(const Scenario& s, std::vector<ChipMistake>& mistakes) {
+  const ConnectionConfig& c = s.connection;
+  if (c.xrc_srqs > 1 && !c.is_xrc())
+    mistakes.push_back({{"connection.xrc_srqs"}, "is set without service xrc; allowed: 1"});
+  if (c.srq && c.is_xrc())
+    mistakes.push_back({{"connection.srq"},
+                        "is set with service xrc, which has connection.xrc_srqs; allowed: false"});
 }
 // The longest frame of a connection: a full payload with all headers that an opcode of its service
 // has, and its CRCs.
@@ -182,6 +191,20 @@ void check_capability(const Scenario& s, Operation operation, std::vector<ChipMi
       return;
     }
 }
+// The same holds for a service.
+void check_service(const Scenario& s, std::vector<ChipMistake>& mistakes) {
+  const proto::Capability needed = proto::capability_of(s.connection.service());
+  for (const proto::CapabilityRow& row : proto::kCapabilities)
+    for (std::size_t i = 0; i < s.nodes.size(); ++i) {
+      if (needed != row.capability || s.nodes[i].hca.transport.*row.has) continue;
+      mistakes.push_back(
+          {{"connection.service", row.option},
+           fmt::format("{} is a service that hca{} does not have; allowed: with "
+                       "hca.transport.{}: true",
+                       kServiceWords[std::size_t(s.connection.service_choice)], i, row.option)});
+      return;
+    }
+}
 void check_operations(const Scenario& s, std::vector<ChipMistake>& mistakes) {
   for (const WorkloadConfig& w : s.workload) {
     if (!w.is_mixed()) check_capability(s, w.operation, mistakes);
@@ -198,6 +221,8 @@ std::vector<ChipMistake> chip_mistakes(const Scenario& scenario) {
   check_buffer(scenario, mistakes);
   check_links(scenario, mistakes);
   check_outcomes(scenario, mistakes);
+  check_srqs(scenario, mistakes);
+  check_service(scenario, mistakes);
   check_operations(scenario, mistakes);
   return mistakes;
 }

@@ -25,8 +25,8 @@ inline constexpr std::array<std::string_view, proto::kFramingCount> kFramingWord
     "ib_local", "ib_global", "rocev1", "rocev2_ip4", "rocev2_ip6"};
 enum class PathMtu : u8 { B256, B512, B1024, B2048, B4096 };
 inline constexpr std::array<std::string_view, 5> kMtuWords{"256", "512", "1024", "2048", "4096"};
-enum class ServiceChoice : u8 { Rc, Uc, Ud };
-inline constexpr std::array<std::string_view, 3> kServiceWords{"rc", "uc", "ud"};
+enum class ServiceChoice : u8 { Rc, Uc, Ud, Xrc };
+inline constexpr std::array<std::string_view, 4> kServiceWords{"rc", "uc", "ud", "xrc"};
 constexpr u32 bytes_of_mtu(PathMtu mtu) { return 256u << unsigned(mtu); }
 
 constexpr u64 kKilobit = 1000;  // bits a second: the unit of a queue pair's RateLimit
@@ -38,15 +38,19 @@ struct ConnectionConfig {
   PathMtu path_mtu = PathMtu::B1024;
   u32 qps = 1, max_rd_atomic = 16;
   bool srq = false;  // the queue pairs of a workload share one SRQ at each end
+  u32 xrc_srqs = 1;  // with XRC
   u32 timeout = 14, retry_count = 7, rnr_retry = 7, min_rnr_timer = 12;
   u64 rate_limit = 0;      // bits a second per queue pair, whole kilobits; 0: unlimited
   u32 alternate_port = 0;  // of the alternate path; 0: none
   u32 client_psn = 0x10, server_psn = 0x20, udp_source_port = proto::kFirstUdpSourcePort;
 
   proto::Service service() const {
-    constexpr std::array all{proto::Service::Rc, proto::Service::Uc, proto::Service::Ud};
+    constexpr std::array all{proto::Service::Rc, proto::Service::Uc, proto::Service::Ud,
+                             proto::Service::Xrc};
     return all[std::size_t(service_choice)];
   }
+  bool is_xrc() const { return service_choice == ServiceChoice::Xrc; }
+  u32 srqs() const { return is_xrc() ? xrc_srqs : srq; }  // at each end
 };
 
 enum class Test : u8 { Bandwidth, Latency };

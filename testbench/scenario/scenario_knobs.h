@@ -40,9 +40,12 @@ struct hca::engine::Knobs<hca::testbench::ConnectionConfig> {
   static constexpr std::string_view sentence = "how the queue pairs are connected";
   static constexpr auto rows = make_rows(
       knob("srq", &Config::srq, "the queue pairs of each end share one SRQ"),
+      knob("xrc_srqs", &Config::xrc_srqs, Unit::Count, 1, 64,
+           "with xrc: SRQs of each end, which the requests of a queue pair name in turn"),
       knob("service", &Config::service_choice, testbench::kServiceWords,
            "service of the queue pairs; uc has no READ and no ATOMIC, ud only SENDs of one packet; "
-           "neither repeats lost packets"),
+           "neither repeats lost packets. xrc: each end has initiators, targets and SRQs that "
+           "requests name; its HCAs need hca.transport.xrc"),
       knob("framing", &Config::framing, testbench::kFramingWords, "headers below the transport"),
       knob("path_mtu", &Config::path_mtu, testbench::kMtuWords, "payload of a full packet, bytes"),
       knob("qps", &Config::qps, Unit::Count, 1, 1024,

@@ -22,11 +22,13 @@ struct Kind {
 };
 constexpr std::array kKinds{
     Kind{".core.max_qps", "queue pairs", &blocks::CoreConfig::max_qps, kFirstUserQpn,
-         [](const Scenario&, const Need& need) { return need.qps; }},
+         [](const Scenario& s, const Need& need) {
+           return s.connection.is_xrc() ? 2 * need.qps : need.qps;
+         }},
     Kind{".core.max_cqs", "completion queues", &blocks::CoreConfig::max_cqs, 1,
          [](const Scenario&, const Need&) { return 2u; }},
     Kind{".core.max_srqs", "shared receive queues", &blocks::CoreConfig::max_srqs, 1,
-         [](const Scenario& s, const Need&) { return u32{s.connection.srq}; }},
+         [](const Scenario& s, const Need&) { return s.connection.srqs(); }},
     Kind{".core.max_regions", "regions", &blocks::CoreConfig::max_regions, 1,
          [](const Scenario&, const Need& need) { return 3u + need.invalidates; }},
 };
@@ -87,7 +89,7 @@ std::vector<ObjectMistake> object_mistakes(const Scenario& scenario) {
     }
   }
   for (const auto& [bundle, need] : needs)
-    if (scenario.connection.srq && need.qps * need.receive_wqes > kMostShared)
+    if (scenario.connection.srqs() && need.qps * need.receive_wqes > kMostShared)
       counting.mistakes.push_back(
           {entry_of(scenario, bundle), ".receive_depth", "",
            fmt::format(

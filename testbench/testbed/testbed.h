@@ -156,7 +156,13 @@ class Testbed {
   void create_queues(Endpoint& end, const Need& need);
   void connect(Bundle& bundle, const BundleKey& key, const Need& need);
   void give_alternate(proto::QpAttributes& attributes, const NodePort& peer) const;
-  void modify(Endpoint& end, const NodePort& peer, bool is_client, u32 qp, u32 service_level);
+  using Numbers = std::vector<std::optional<u32>>;
+  Numbers destroy(unsigned index, std::vector<Qp*>& qps, u32 count);
+  void create(unsigned index, std::vector<Qp*>& qps, const QpInitAttr& attributes,
+              const Numbers& numbers);
+  void create_srqs(Endpoint& end, const Need& need);
+  void modify(Endpoint& end, const NodePort& peer, bool is_client, const QpPair& pair,
+              u32 service_level);
 
   const Scenario scenario_;
   std::vector<std::unique_ptr<Node>> nodes_;

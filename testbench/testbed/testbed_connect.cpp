@@ -76,8 +76,8 @@ void Testbed::connect() {
 
 void Testbed::connect(Bundle& bundle, const BundleKey& key, const Need& need) {
   for (unsigned e = 0; e < kEnds; ++e)
-    for (u32 qp = 0; qp < need.qps; ++qp)
-      modify(bundle[e], key.ends[other_end(e)], e == kClient, qp, need.service_level);
+    for (const QpPair& pair : pairs_of(bundle[e]))
+      modify(bundle[e], key.ends[other_end(e)], e == kClient, pair, need.service_level);
 }
 
 void Testbed::check(unsigned i, bool good, std::string_view command) {
@@ -127,7 +127,6 @@ void Testbed::create(Endpoint& end, const NodePort& place, const Need& need) {
 
 void Testbed::create_queues(Endpoint& end, const Need& need) {
   const unsigned i = end.node;
-  Node& node = *nodes_[i];
   QpInitAttr attributes;
   attributes.send_cq = end.send_cq;
   attributes.recv_cq = end.recv_cq;
@@ -136,28 +135,65 @@ void Testbed::create_queues(Endpoint& end, const Need& need) {
   attributes.max_recv_wr = need.receive_wqes;
   attributes.max_inline_data = need.inline_bytes;
   attributes.max_send_sge = attributes.max_recv_sge = need.sges;
-  std::vector<std::optional<u32>> numbers(need.qps);
-  for (std::size_t qp = 0; qp < end.qps.size(); ++qp) {
-    numbers[qp] = end.qps[qp]->qpn;
-    check(i, node.verbs.destroy_qp(*end.qps[qp]) == Error::None, "DestroyQp");
-  }
-  end.qps.clear();
+  const bool xrc = scenario_.connection.is_xrc();
+  const Numbers senders = destroy(i, end.qps, need.qps);
+  const Numbers targets = destroy(i, end.targets, xrc ? need.qps : 0);
   end.to_peer.clear();
-  std::optional<u32> srqn;
-  if (end.srq) {
-    srqn = end.srq->srqn;
-    check(i, node.verbs.destroy_srq(*end.srq) == Error::None, "DestroySrq");
-  }
-  const SrqInitAttr shared{
-      .max_wr = need.qps * need.receive_wqes, .max_sge = need.sges, .port = end.port};
-  if (scenario_.connection.srq)
-    check(i, end.srq = node.verbs.create_srq(shared, srqn), "CreateSrq");
-  attributes.srq = end.srq;
-  for (const std::optional<u32> number : numbers) {
-    end.qps.push_back(node.verbs.create_qp(attributes, number));
-    check(i, end.qps.back(), "CreateQp");
-  }
+  create_srqs(end, need);
+  if (xrc)
+    attributes.side = proto::QpSide::Initiator;
+  else if (end.shares_receives())
+    attributes.srq = end.srqs.front();
+  create(i, end.qps, attributes, senders);
+  attributes.side = proto::QpSide::Target;
+  attributes.xrcd = end.xrcd;
+  create(i, end.targets, attributes, targets);
   end.qp = end.qps.front();
+}
+
+// The numbers of destroyed queue pairs, or as many that the verbs choose.
+Testbed::Numbers Testbed::destroy(unsigned i, std::vector<Qp*>& qps, u32 count) {
+  Numbers numbers(count);
+  for (std::size_t qp = 0; qp < qps.size(); ++qp) {
+    numbers[qp] = qps[qp]->qpn;
+    check(i, nodes_[i]->verbs.destroy_qp(*qps[qp]) == Error::None, "DestroyQp");
+  }
+  qps.clear();
+  return numbers;
+}
+void Testbed::create(unsigned i, std::vector<Qp*>& qps, const QpInitAttr& attributes,
+                     const Numbers& numbers) {
+  for (const std::optional<u32> number : numbers) {
+    qps.push_back(nodes_[i]->verbs.create_qp(attributes, number));
+    check(i, qps.back(), "CreateQp");
+  }
+}
+
+// As many as the scenario wants. Those of XRC belong to a domain, which the targets have too.
+void Testbed::create_srqs(Endpoint& end, const Need& need) {
+  VerbsContext& verbs = nodes_[end.node]->verbs;
+  const u32 count = scenario_.connection.srqs();
+  Numbers numbers(count);
+  for (std::size_t i = 0; i < end.srqs.size(); ++i) {
+    numbers[i] = end.srqs[i]->srqn;
+    check(end.node, verbs.destroy_srq(*end.srqs[i]) == Error::None, "DestroySrq");
+  }
+  end.srqs.clear();
+  if (scenario_.connection.is_xrc() && !end.xrcd) {
+    const std::optional<u32> made = verbs.alloc_xrcd();
+    check(end.node, made.has_value(), "AllocXrcd");
+    end.xrcd = *made;
+  }
+  SrqInitAttr shared;
+  shared.max_sge = need.sges;
+  shared.port = end.port;
+  shared.xrcd = end.xrcd;
+  shared.cq = end.recv_cq;
+  for (const std::optional<u32> number : numbers) {
+    shared.max_wr = (need.qps * need.receive_wqes + count - 1) / count;
+    end.srqs.push_back(verbs.create_srq(shared, number));
+    check(end.node, end.srqs.back(), "CreateSrq");
+  }
 }
 
 void Testbed::renew(const BundleKey& key) {
@@ -182,13 +218,13 @@ void Testbed::give_alternate(proto::QpAttributes& a, const NodePort& peer) const
   a.path_mig_state = proto::PathMigState::Rearm;
 }
 
-void Testbed::modify(Endpoint& end, const NodePort& peer, bool is_client, u32 qp,
+void Testbed::modify(Endpoint& end, const NodePort& peer, bool is_client, const QpPair& pair,
                      u32 service_level) {
   const ConnectionConfig& c = scenario_.connection;
   proto::QpAttributes a{};
   a.port = u8(end.port);
   a.access = access_on(scenario_.nodes[end.node]);
-  a.dest_qpn = end.peer->qps[qp]->qpn;
+  a.dest_qpn = pair.other->qpn;
   a.path_mtu = bytes_of_mtu(c.path_mtu);
   a.sq_psn = is_client ? c.client_psn : c.server_psn;
   a.rq_psn = is_client ? c.server_psn : c.client_psn;
@@ -217,11 +253,10 @@ void Testbed::modify(Endpoint& end, const NodePort& peer, bool is_client, u32 qp
   QpState from = QpState::Reset;
   for (const QpState state : {QpState::Init, QpState::Rtr, QpState::Rts}) {
     a.state = state;
-    a.mask = find_transition(proto::kind_of(c.service(), proto::QpSide::Both),
-                             std::exchange(from, state), state)
-                 ->required;
+    const proto::Services kind = proto::kind_of(c.service(), pair.own->cap.side);
+    a.mask = find_transition(kind, std::exchange(from, state), state)->required;
     if (c.alternate_port && state == QpState::Rts) a.mask |= kMigrationAttributes;
-    if (end.verbs->modify_qp(*end.qps[qp], a) != Error::None)
+    if (end.verbs->modify_qp(*pair.own, a) != Error::None)
       throw std::runtime_error(fmt::format("chip {}: ModifyQp to state {} gives command status {}",
                                            end.node, name_of(state),
                                            name_of(end.verbs->last_status())));

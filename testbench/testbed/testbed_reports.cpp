@@ -80,7 +80,9 @@ std::string Testbed::stuck_report() {
     const std::string waits = nodes_[i]->hca.domain().stuck_report();
     report += fmt::format("chip {}: {}\n", i, waits.empty() ? "no block waits" : waits);
     std::vector<const Qp*> qps;
-    for (const Endpoint* end : ends_at(i)) qps.insert(qps.end(), end->qps.begin(), end->qps.end());
+    for (const Endpoint* end : ends_at(i))
+      for (const auto* all : {&end->qps, &end->targets})
+        qps.insert(qps.end(), all->begin(), all->end());
     // First those that a block holds up, and those with work.
     const auto rank = [&](const Qp* qp) {
       return !standstill_of(i, *qp).empty() ? 0 : qp->sq_posted != qp->sq_completed ? 1 : 2;

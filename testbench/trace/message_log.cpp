@@ -213,13 +213,12 @@ MessageLog::~MessageLog() {
 // run.
 void MessageLog::connect(bool from_start) {
   for (const auto& [key, ends] : testbed_.bundles())
-    for (const Endpoint& own : ends)
-      for (std::size_t qp = 0; qp < own.qps.size(); ++qp) {
-        const Endpoint& other = *own.peer;
-        if (!own.qps[qp] || !other.qps[qp]) return;
-        Queue& queue = chips_[own.node].queues[own.qps[qp]->qpn];
-        queue.posted = from_start ? 0 : own.qps[qp]->sq_posted, queue.cqn = own.send_cq->cqn;
-        chips_[own.node].peers[own.qps[qp]->qpn] = {other.node, other.qps[qp]->qpn};
+    for (const Endpoint& end : ends)
+      for (const QpPair& pair : pairs_of(end)) {
+        Queue& queue = chips_[end.node].queues[pair.own->qpn];
+        queue.posted = from_start ? 0 : pair.own->sq_posted;
+        queue.cqn = end.send_cq->cqn;
+        chips_[end.node].peers[pair.own->qpn] = {end.peer->node, pair.other->qpn};
       }
 }
 

@@ -19,11 +19,11 @@ void PacketLadder::frame(unsigned receiver, u64 at, std::span<const u8> bytes) {
 nlohmann::json PacketLadder::json() const {
   nlohmann::json list = nlohmann::json::array();
   for (const auto& [key, bundle] : testbed_.bundles())
-    for (std::size_t qp = 0; qp < bundle[kClient].qps.size(); ++qp) {
+    for (const QpPair& pair : pairs_of(bundle[kClient])) {
       std::vector<std::pair<unsigned, Rung>> both;  // with the sending end
       for (unsigned end = 0; end < kEnds; ++end) {
-        const Endpoint& to = *bundle[end].peer;
-        if (const auto at = rungs_.find({to.node, to.qps[qp]->qpn}); at != rungs_.end())
+        const Qp& to = end == kClient ? *pair.other : *pair.own;
+        if (const auto at = rungs_.find({bundle[end].peer->node, to.qpn}); at != rungs_.end())
           for (const Rung& rung : at->second) both.emplace_back(end, rung);
       }
       if (both.empty()) continue;
@@ -35,8 +35,8 @@ nlohmann::json PacketLadder::json() const {
       for (const auto& [end, r] : both)
         frames.push_back({r.picoseconds, end, r.opcode, r.psn,
                           r.syndrome < 0 ? nlohmann::json() : nlohmann::json(r.syndrome), r.bytes});
-      list.push_back({{"client_qpn", bundle[kClient].qps[qp]->qpn},
-                      {"server_qpn", bundle[kServer].qps[qp]->qpn},
+      list.push_back({{"client_qpn", pair.own->qpn},
+                      {"server_qpn", pair.other->qpn},
                       {"frames", std::move(frames)}});
     }
   return list;

@@ -45,8 +45,8 @@ std::optional<std::pair<unsigned, u32>> TraceFlows::peer_of(unsigned chip, u32 q
   if (peers_.empty())
     for (const auto& [key, bundle] : testbed_.bundles())
       for (const Endpoint& end : bundle)
-        for (std::size_t n = 0; n < end.qps.size(); ++n)
-          peers_[{end.node, end.qps[n]->qpn}] = {end.peer->node, end.peer->qps[n]->qpn};
+        for (const QpPair& pair : pairs_of(end))
+          peers_[{end.node, pair.own->qpn}] = {end.peer->node, pair.other->qpn};
   const auto found = peers_.find({chip, qpn});
   return found == peers_.end() ? std::nullopt : std::optional(found->second);
 }

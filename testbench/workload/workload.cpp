@@ -168,6 +168,7 @@ SendWr work_request(const Endpoint& end, const Traffic& t, u32 qp, u64 k,
   wr.send_flags = (k + 1) % t.signal_every == 0 || k + 1 == t.messages_on(qp) ? u32(kSignaled) : 0;
   wr.push = t.push;
   if (t.receive_header) wr.ah = end.to_peer[qp];
+  if (!end.targets.empty()) wr.remote_srqn = end.peer->srqs[end.peer->srq_for(qp, k)]->srqn;
   if (t.fence) wr.send_flags |= kFence;
   if (t.solicited && m.takes_receive()) wr.send_flags |= kSolicited;
   if (m.row().work().may_be_inline() && m.bytes < t.inline_below) wr.send_flags |= kInline;
@@ -195,37 +196,57 @@ SgeList shared_buffer(const Endpoint& end, const Traffic& t, u64 slot) {
   return receive_buffer(end, t, u32(slot / t.receive_depth), slot % t.receive_depth);
 }
 
+ReceivePoster::ReceivePoster(const Endpoint& end, const Traffic& traffic)
+    : end_(end), traffic_(traffic), late_(end.srqs.size()) {}
+
 void ReceivePoster::post(u32 qp, u64 slot) {
-  if (!end_.srq) {
+  if (!end_.shares_receives()) {
     const Pieces pieces = pieces_of(receive_buffer(end_, traffic_, qp, slot), traffic_);
     end_.verbs->post_recv(*end_.qps[qp], {slot, pieces.list()});
     return;
   }
-  late_.push_back(slot);
+  late_[slot % late_.size()].push_back(slot);
   post_late();
 }
 
 void ReceivePoster::post_late() {
-  for (; !late_.empty(); late_.pop_front()) {
-    const Pieces pieces = pieces_of(shared_buffer(end_, traffic_, late_.front()), traffic_);
-    if (end_.verbs->post_srq_recv(*end_.srq, {late_.front(), pieces.list()}) != Error::None) return;
-  }
+  for (std::deque<u64>& slots : late_)
+    for (; !slots.empty(); slots.pop_front()) {
+      const u64 slot = slots.front();
+      const Pieces pieces = pieces_of(shared_buffer(end_, traffic_, slot), traffic_);
+      if (end_.verbs->post_srq_recv(end_.srq_of(slot), {slot, pieces.list()}) != Error::None) break;
+    }
 }
 
 namespace {
 u64 receives_on(const Traffic& t, u32 qp) {
   return t.count(qp, [](const Message& m) { return m.takes_receive(); });
 }
-void post_shared_receives(const Endpoint& end, const Traffic& t) {
-  u64 all = 0;
-  for (u32 qp = 0; qp < t.qps; ++qp) all += receives_on(t, qp);
-  ReceivePoster poster(end, t);
-  for (u64 i = 0; i < std::min(all, u64{t.qps} * t.receive_depth); ++i) poster.post(0, i);
+// The receive WQEs that all messages take of each SRQ.
+std::vector<u64> receives_of_srqs(const Endpoint& end, const Traffic& t) {
+  std::vector<u64> all(end.srqs.size());
+  for (u32 qp = 0; qp < t.qps; ++qp) {
+    if (all.size() == 1) all[0] += receives_on(t, qp);
+    for (u64 k = 0; all.size() > 1 && k < t.messages_on(qp); ++k)
+      all[end.srq_for(qp, k)] += t.message(qp, k).takes_receive();
+  }
+  return all;
 }
 }  // namespace
 
+SharedReceives::SharedReceives(const Endpoint& end, const Traffic& t)
+    : in_use(u64{t.qps} * t.receive_depth), left(receives_of_srqs(end, t)) {
+  for (u64 slot = 0; slot < in_use.size(); ++slot) in_use[slot] = take_left(slot);
+}
+
 void post_receives(const Endpoint& end, const Traffic& t) {
-  if (end.srq) return post_shared_receives(end, t);
+  if (end.shares_receives()) {
+    const SharedReceives first(end, t);
+    ReceivePoster poster(end, t);
+    for (u64 slot = 0; slot < first.in_use.size(); ++slot)
+      if (first.in_use[slot]) poster.post(0, slot);
+    return;
+  }
   for (u32 qp = 0; qp < t.qps; ++qp) {
     const u64 count = std::min<u64>(t.receive_depth, receives_on(t, qp));
     if (!count) continue;

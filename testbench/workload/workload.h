@@ -118,7 +118,7 @@ void post_receives(const Endpoint& end, const Traffic& traffic);
 // a message that began long ago.
 class ReceivePoster {
  public:
-  ReceivePoster(const Endpoint& end, const Traffic& traffic) : end_(end), traffic_(traffic) {}
+  ReceivePoster(const Endpoint& end, const Traffic& traffic);
   // `slot`: of the queue pair; with an SRQ, a global one.
   void post(u32 qp, u64 slot);
   // Posts the delayed ones.
@@ -127,7 +127,19 @@ class ReceivePoster {
  private:
   const Endpoint& end_;
   const Traffic& traffic_;
-  std::deque<u64> late_;  // slots
+  std::vector<std::deque<u64>> late_;  // slots, by SRQ
+};
+// The receive WQEs of the SRQs of an end. Slots belong to the SRQs in turn.
+struct SharedReceives {
+  // As many are posted at first as there are messages, and slots.
+  SharedReceives(const Endpoint& end, const Traffic& traffic);
+  // True: one more is to be posted to the SRQ of this slot.
+  bool take_left(u64 slot) {
+    u64& its = left[slot % left.size()];
+    return its && its--;
+  }
+  std::vector<bool> in_use;  // slots
+  std::vector<u64> left;     // by SRQ: to be posted when others are complete
 };
 // The buffer of a slot of the SRQ of an end.
 SgeList shared_buffer(const Endpoint& end, const Traffic& traffic, u64 slot);

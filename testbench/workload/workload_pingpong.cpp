@@ -14,6 +14,7 @@ PingPong::PingPong(const Endpoint& end, const Traffic& traffic, Way sends)
   const OperationRow& row = row_of(traffic.operation);
   if (row.writes) watch_ = std::make_unique<WriteWatch>(end_, traffic_, checker_received);
   if (row.takes_receive) post_receives(end_, traffic_);
+  if (row.takes_receive && end_.shares_receives()) shared_.emplace(end_, traffic_);
   posts_.reserve(traffic.messages);
 }
 
@@ -40,14 +41,15 @@ Cycle PingPong::wait(Cycle now) {
   if (!end_.verbs->poll_cq(*end_.recv_cq, {&wc, 1}))
     return found_nothing(end_, traffic_, *end_.recv_cq);
   checker_received.check(wc);
-  const u64 slot = received_ % traffic_.receive_depth;
+  const u64 slot = shared_ ? wc.wr_id : received_ % traffic_.receive_depth;
   const SgeList sge = receive_buffer(end_, traffic_, 0, slot);
   if (!watch_)
     checker_received.check(end_.verbs->memory(), sge.addr + traffic_.receive_header, 0, received_);
   if (watch_ && !watch_->has_arrived(0, received_))
     checker_received.fail(fmt::format("message {}: completed before its last byte", received_));
   ++received_;
-  if (received_ + traffic_.receive_depth <= traffic_.messages) poster_.post(0, slot);
+  if (shared_ ? shared_->take_left(slot) : received_ + traffic_.receive_depth <= traffic_.messages)
+    poster_.post(0, slot);
   step_ = posted_ < traffic_.messages ? Step::Post : Step::Wait;
   return end_.cpu->take_completions(1, 1);
 }

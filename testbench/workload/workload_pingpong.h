@@ -34,6 +34,7 @@ class PingPong : public Program {
   Endpoint end_;
   const Traffic& traffic_;
   ReceivePoster poster_;
+  std::optional<SharedReceives> shared_;
   std::unique_ptr<WriteWatch> watch_;
   Step step_;
   u64 posted_ = 0, completed_ = 0, received_ = 0;

@@ -232,10 +232,7 @@ StreamReceiver::StreamReceiver(const Endpoint& end, const Traffic& traffic, Way 
   if (traffic.has([](const OperationRow& r) { return r.writes; }))
     watch_ = std::make_unique<WriteWatch>(end_, traffic_, checker);
   if (takes_receives_) post_receives(end_, traffic_);
-  if (!end_.srq) return;
-  for (const Queue& queue : queues_) shared_left_ += queue.receives;
-  in_use_.assign(std::min<u64>(shared_left_, u64{traffic.qps} * traffic.receive_depth), true);
-  shared_left_ -= in_use_.size();
+  if (end_.shares_receives()) shared_.emplace(end_, traffic_);
 }
 
 Cycle StreamReceiver::act(Cycle) {
@@ -270,7 +267,7 @@ std::optional<u64> StreamReceiver::find_message(u32 qp, u64 from, Fits&& fits) c
 std::optional<u64> StreamReceiver::identify(const Wc& wc, u32 qp, u64 slot) {
   Queue& queue = queues_[qp];
   const SgeList sge =
-      end_.srq ? shared_buffer(end_, traffic_, slot) : receive_buffer(end_, traffic_, qp, slot);
+      shared_ ? shared_buffer(end_, traffic_, slot) : receive_buffer(end_, traffic_, qp, slot);
   const auto is_it = [&](u64 k) {
     const Message m = traffic_.message(qp, k);
     if (!m.takes_receive() || wc.byte_len != m.bytes + traffic_.receive_header ||
@@ -306,29 +303,29 @@ bool StreamReceiver::lose_rest() {
 }
 
 void StreamReceiver::post_again(u32 qp, u64 slot) {
-  if (end_.srq) in_use_[slot] = true;
+  if (shared_) shared_->in_use[slot] = true;
   poster_.post(qp, slot);
 }
 
 // Messages of a queue pair arrive in order, so its receive WQEs are used in order.
 void StreamReceiver::take(const Wc& wc) {
-  const u32 qp = wc.qp_num - end_.qp->qpn;
+  const u32 qp = wc.qp_num - end_.receivers().front()->qpn;
   Queue& queue = queues_[qp];
   // In order: a lost message takes none, or returns it (G14.4). Beyond `receives` only some are
   // reposted.
   const u64 next = queue.received % traffic_.receive_depth;
-  const u64 slot = end_.srq || traffic_.may_lose ? wc.wr_id : next;
-  if (!end_.srq && queue.received < queue.receives && wc.wr_id != next)
+  const u64 slot = shared_ || traffic_.may_lose ? wc.wr_id : next;
+  if (!shared_ && queue.received < queue.receives && wc.wr_id != next)
     return checker.fail(
         fmt::format("receive {} of QP {:#x} completed, the next is {}", wc.wr_id, wc.qp_num, next));
   ++queue.received;
-  if (end_.srq) {
-    if (slot >= in_use_.size() || !in_use_[slot])
+  if (shared_) {
+    if (slot >= shared_->in_use.size() || !shared_->in_use[slot])
       return checker.fail(fmt::format("receive {} completed, which was not posted", slot));
-    in_use_[slot] = false;
+    shared_->in_use[slot] = false;
   }
   const SgeList sge =
-      end_.srq ? shared_buffer(end_, traffic_, slot) : receive_buffer(end_, traffic_, qp, slot);
+      shared_ ? shared_buffer(end_, traffic_, slot) : receive_buffer(end_, traffic_, qp, slot);
   if (traffic_.may_lose) {
     const auto found = identify(wc, qp, slot);
     if (!found) return;
@@ -355,10 +352,9 @@ void StreamReceiver::take(const Wc& wc) {
   else if (!m.lands())
     checker.check(true, qp, k, "");
   ++received_;
-  const bool more =
-      end_.srq ? shared_left_ != 0 : queue.received + traffic_.receive_depth <= queue.receives;
+  const bool more = shared_ ? shared_->take_left(slot)
+                            : queue.received + traffic_.receive_depth <= queue.receives;
   if (!more) return poster_.post_late();
-  if (end_.srq) --shared_left_;
   post_again(qp, slot);
 }
 }  // namespace hca::testbench

@@ -116,8 +116,7 @@ class StreamReceiver : public Program {
   std::vector<Queue> queues_;
   bool takes_receives_;
   ReceivePoster poster_;
-  std::vector<bool> in_use_;  // slots of the SRQ
-  u64 shared_left_ = 0;       // receives to be posted to it
+  std::optional<SharedReceives> shared_;
   u64 expected_ = 0, received_ = 0, lost_ = 0, duplicates_ = 0, aborted_ = 0;
 };
 }  // namespace hca::testbench

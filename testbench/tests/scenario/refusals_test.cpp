@@ -115,6 +115,20 @@ TEST_CASE("datagrams have no rate limit", "[scenario]") {
           "(none)");
 }
 
+TEST_CASE("a service that a chip does not have is refused", "[scenario]") {
+  const std::string xrc = "connection: {service: xrc}\n";
+  CHECK_THAT(error_of(xrc),
+             Contains("s.yaml:1: connection.service: xrc is a service that hca0 does not have; "
+                      "allowed: with hca.transport.xrc: true"));
+  CHECK_THAT(error_of(xrc + "hca.transport.xrc: true\nhca1.transport.xrc: false\n"),
+             Contains("xrc is a service that hca1 does not have"));
+  CHECK(error_of(xrc + "hca.transport.xrc: true\n") == "(none)");
+  CHECK_THAT(error_of("connection: {xrc_srqs: 2}\n"),
+             Contains("s.yaml:1: connection.xrc_srqs: is set without service xrc; allowed: 1"));
+  CHECK_THAT(error_of("connection: {service: xrc, srq: true}\nhca.transport.xrc: true\n"),
+             Contains("s.yaml:1: connection.srq: is set with service xrc"));
+}
+
 TEST_CASE("workloads on the same queue pairs have one service level", "[scenario][workload]") {
   const auto levels = [](const std::string& more) {
     return error_of("workload:\n  - {size: 8 B, service_level: 1" + more +

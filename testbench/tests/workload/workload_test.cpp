@@ -51,6 +51,31 @@ TEST_CASE("unreliable connections carry SEND and WRITE whole", "[workload][G14.1
   CHECK(result.messages >= 14 * 40 + 14 * 10 * 2);
 }
 
+// Initiators of both ends, whose requests name one or three SRQs, over wires that lose.
+TEST_CASE("XRC carries every operation whole, both ways", "[workload][G24.1][G24.4]") {
+  const std::string operation = GENERATE("write", "send", "read", "write_immediate",
+                                         "send_immediate", "compare_swap", "fetch_add");
+  const std::string srqs = GENERATE("1", "3");
+  INFO(operation << ", SRQs " << srqs);
+  const bool atomic = operation == "compare_swap" || operation == "fetch_add";
+  const std::string sizes = atomic ? "" : ", from: 1 B, to: 8 KiB";
+  const RunResult result = run_text(
+      "hca.transport.xrc: true\nconnection: {service: xrc, path_mtu: 256, qps: 4, timeout: 6, "
+      "xrc_srqs: " +
+      srqs +
+      "}\n"
+      "workload:\n  - {operation: " +
+      operation + sizes +
+      ", messages: 40, depth: 4, direction: both}\n  - {operation: " + operation + sizes +
+      ", test: latency, messages: 10}\nfaults:\n  - {action: drop, from: 0, per_million: 20000}\n"
+      "  - {action: drop, from: 1, per_million: 20000}\n");
+  CHECK(all(result.failures) == "");
+  const bool pingpong = operation == "send" || operation == "write" ||
+                        operation == "write_immediate" || operation == "send_immediate";
+  const u64 count = atomic ? 1 : 14;
+  CHECK(result.messages >= count * (2 * 40 + 10 * (pingpong ? 2 : 1)));
+}
+
 TEST_CASE("datagrams arrive whole, and what the wire loses is counted", "[workload][SVC-9]") {
   const std::string operation = GENERATE("send", "send_immediate");
   INFO(operation);
