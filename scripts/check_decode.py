@@ -16,6 +16,7 @@ BROKEN = GOOD.replace("000DEC2A", "400DEC2A")
 # RC SEND Only from UDP port 1024, BTH.Resv7 1, by scapy: two remarks, and its ICRC is good.
 REMARKS = "02000000000b02000000000a080045000030000140004011b6b8c0000201c0000202040012b7001c00000400ffff0000002001001000deadbe0092f45d94"
 BTH = "1100ffff00000020000010001f000001f50170e1"
+XRC = "a400ffff00000020000010000000000511223344f50170e1"  # SEND Only to SRQ 5
 ARP = "ffffffffffff02000000000a08060001080006040001"
 
 
@@ -66,6 +67,7 @@ def main():
         run(0, "--strict", BTH, says="begins at its BTH  RC Acknowledge  QP 0x000020  PSN 4096")
         run(0, "--strict", "--link", "bth", BTH, says="1 whose ICRC cannot be checked")
         run(1, "--strict", "--link", "ethernet", BTH, says="nothing was judged")
+        run(0, "--strict", "--link", "bth", XRC, says="begins at its BTH  XRC SEND Only  QP 0x000020  PSN 4096  SRQ 0x000005  4 B")
         run(1, "--strict", ARP, says="1 frames: 1 not judged (ARP 1)")
         run(0, ARP, says="not judged: ARP")
         tagged = REMARKS[:24] + "88a8000a81006064" + REMARKS[24:]

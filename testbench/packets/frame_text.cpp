@@ -20,6 +20,7 @@ std::string describe_frame(std::span<const u8> frame, LinkLayer link) {
   std::string text =
       fmt::format("{} {} QP {:#x} PSN {}{}", name_of(p.opcode->service), p.opcode->name,
                   p.bth.dest_qp, p.bth.psn, p.bth.ack_req ? " A" : "");
+  if (p.has(Ext::XrcEth)) text += fmt::format(" SRQ {:#x}", p.xrc_eth.xrc_srq);
   if (p.has(Ext::Reth))
     text += fmt::format(" VA {:#x} R_Key {:#x} DMALen {}", p.reth.va, p.reth.rkey, p.reth.dma_len);
   if (p.has(Ext::Aeth))

@@ -113,7 +113,8 @@ std::string path_text(const FrameReport& r) {
   return fmt::format("{}{}  {}", framing_row(d.packet.framing).name, tunnels_text(r), ends_text(r));
 }
 
-// Opcode, queue pair and PSN as far as they are there; each with two blanks before it.
+// Opcode, queue pair, PSN and the SRQ of XRC as far as they are there; each with two blanks before
+// it.
 std::string transport_text(const FrameReport& r) {
   constexpr u32 kQpEnd = byte_of<Bth>("DestQP") + 3;
   const OpenedFrame& d = r.dissection;
@@ -129,6 +130,8 @@ std::string transport_text(const FrameReport& r) {
                          : fmt::format("  OpCode 0x{:02X}", values.opcode);
   if (bth.size() >= kQpEnd) text += fmt::format("  QP 0x{:06X}", values.dest_qp);
   if (bth.size() >= padded.size()) text += fmt::format("  PSN {}", values.psn);
+  if (row && row->has(Ext::XrcEth) && bth.size() >= padded.size() + bytes_of<XrcEth>())
+    text += fmt::format("  SRQ 0x{:06X}", decode<XrcEth>(bth.data() + padded.size()).xrc_srq);
   return text;
 }
 

@@ -153,10 +153,13 @@ Capture read_json(const JsonAt& all, const std::vector<CapturedFrame>& captured)
 }
 }  // namespace
 
-std::optional<proto::Service> service_of(std::string_view type) {
-  for (const proto::Service service : {proto::Service::Rc, proto::Service::Uc, proto::Service::Ud})
-    if (name_of(service) == type) return service;
-  return std::nullopt;
+std::optional<QpType> qp_type(std::string_view name) {
+  using enum proto::Service;
+  static constexpr std::array kTypes{QpType{"RC", Rc}, QpType{"UC", Uc}, QpType{"UD", Ud},
+                                     QpType{"XRC_SEND", Xrc, proto::QpSide::Initiator},
+                                     QpType{"XRC_RECV", Xrc, proto::QpSide::Target}};
+  const auto found = std::ranges::find(kTypes, name, &QpType::name);
+  return found == kTypes.end() ? std::nullopt : std::optional(*found);
 }
 
 std::string waits_for(const Capture& capture) {
@@ -164,7 +167,7 @@ std::string waits_for(const Capture& capture) {
   for (const ReplayEvent& e : capture.events) {
     for (const char* name : bound_by)
       if (e.kind == "bind_mw" && !e.has(name)) return fmt::format("a bind_mw that tells {}", name);
-    if (e.kind == "qp" && !service_of(e.text("type"))) return e.text("type") + " queue pairs";
+    if (e.kind == "qp" && !qp_type(e.text("type"))) return e.text("type") + " queue pairs";
   }
   if (!capture.events.empty()) return "";
   return capture.learned ? "what its packets do not show: " + capture.left_out_reason

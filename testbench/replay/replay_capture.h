@@ -91,8 +91,16 @@ struct Capture {
   bool shares_receives(End end, u64 qpn) const;
 };
 
-// The service of a queue pair's "type", if the model has it.
-std::optional<proto::Service> service_of(std::string_view type);
+// A queue pair's "type", if the model has it.
+struct QpType {
+  std::string_view name;
+  proto::Service service;
+  proto::QpSide side = proto::QpSide::Both;
+};
+std::optional<QpType> qp_type(std::string_view name);
+// The services that captures are replayed of, the first that a capture has.
+inline constexpr std::array kReplayedServices{proto::Service::Rc, proto::Service::Xrc,
+                                              proto::Service::Ud};
 
 // What the capture needs and the model does not have; empty: nothing.
 std::string waits_for(const Capture& capture);

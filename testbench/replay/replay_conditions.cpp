@@ -56,7 +56,7 @@ bool whole_datagrams(const Situation& s) {
 bool both_checksums_right(const Situation& s) { return sums_up(*s.recorded) && sums_up(*s.ours); }
 bool dynamic_ports(const Situation&) { return true; }
 bool connected_migrated(const Situation& s) {
-  return service_of(name_of(s.ours->packet.opcode->service)).has_value();
+  return includes(kExecuted, s.ours->packet.opcode->service);
 }
 bool sends_controlled_qkey(const Situation& s) {
   const SentWork* work = s.qp ? s.qp->work_at(s.recorded->psn()) : nullptr;
@@ -88,7 +88,7 @@ bool no_flow_label(const Situation& s) {
 // in the whole READ, ours as in the part (G3.3).
 bool resumes_read_in_place(const Situation& s) {
   const auto is_response = [](const Seen& f) {
-    return f.is(Operation::ReadResponse) && f.packet.opcode->service == Service::Rc;
+    return f.is(Operation::ReadResponse) && is_reliable(f.packet.opcode->service);
   };
   if (!s.qp || !is_response(*s.recorded) || !is_response(*s.ours)) return false;
   const Seen& asked = s.qp->request;

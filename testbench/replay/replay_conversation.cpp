@@ -13,7 +13,7 @@ namespace hca::testbench {
 using namespace proto;
 
 namespace {
-constexpr std::string_view kOtherService = "other services than RC",
+constexpr std::string_view kOtherService = "other services",
                            kBefore = "of messages that began before the capture",
                            kBehind = "of a message that ends after the capture";
 
@@ -29,7 +29,9 @@ class Finder {
       return std::ranges::any_of(
           capture_.frames, [&](const ReplayFrame& frame) { return is_of(Seen(frame), service); });
     };
-    if (!has(Service::Rc) && has(Service::Ud)) c_.service = Service::Ud;
+    if (const auto first = std::ranges::find_if(kReplayedServices, has);
+        first != kReplayedServices.end())
+      c_.service = *first;
     keep_frames([&](const Seen& seen, End) {
       return seen.packet.transport_offset && !is_of(seen, c_.service) ? kOtherService : "";
     });

@@ -103,11 +103,15 @@ constexpr std::array kFields{
 
     Field{"post_send", "remote_qpn", Shape::Number, bits(24), 0, Presence::Optional},
     Field{"post_send", "remote_qkey", Shape::Number, bits(32), 0, Presence::Optional},
+    Field{"post_send", "remote_srqn", Shape::Number, bits(24), 0, Presence::Optional},
 
     Field{"post_recv", "qpn", Shape::Number, bits(24)},
     Field{"post_recv", "wr_id", Shape::Number, bits(64)},
     Field{"post_recv", "sge", Shape::Sges},
 
+    Field{"srq", "srqn", Shape::Number, bits(24), 0, Presence::Optional},
+
+    Field{"post_srq_recv", "srqn", Shape::Number, bits(24), 0, Presence::Optional},
     Field{"post_srq_recv", "wr_id", Shape::Number, bits(64)},
     Field{"post_srq_recv", "sge", Shape::Sges},
 

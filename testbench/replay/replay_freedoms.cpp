@@ -29,7 +29,7 @@ bool any_value(const Situation&) { return true; }
 // parse() has summed it up.
 bool sums_up_or_is_zero(const Situation& s) { return s.recorded->form == PacketVerdict::Good; }
 bool may_ask_seldom(const Situation& s) {
-  return s.recorded->is_request() && s.recorded->packet.opcode->service == Service::Rc;
+  return s.recorded->is_request() && is_reliable(s.recorded->packet.opcode->service);
 }
 bool congested_on_the_way(const Situation& s) { return s.recorded_value && !s.our_value; }
 
@@ -53,7 +53,7 @@ bool promises_no_more(const QpHistory& qp, u8 syndrome) {
 }
 bool unasked_ack(const Situation& s) {
   const Seen& ack = *s.recorded;
-  if (!ack.is_ack() || ack.packet.opcode->service != Service::Rc ||
+  if (!ack.is_ack() || !is_reliable(ack.packet.opcode->service) ||
       !promises_no_more(*s.qp, syndrome_value(ack.packet.aeth.syndrome)))
     return false;
   const auto msn = s.qp->msn_after.find(ack.psn());

@@ -96,7 +96,7 @@ void QpHistory::take_answer(const Seen& frame) {
 }
 
 void QpHistory::send(const Seen& frame) {
-  if (!frame.good || !service_of(name_of(frame.packet.opcode->service))) return;
+  if (!frame.good || !includes(kExecuted, frame.packet.opcode->service)) return;
   if (frame.is_request()) {
     const auto [at, is_new] = sent.try_emplace(frame.psn(), Sent{frame, frame.time});
     at->second.frame = frame;

@@ -60,6 +60,14 @@ void must_succeed(Error error, std::string_view what) {
 }
 }  // namespace
 
+DeviceOptions options_of(const Capture& capture) {
+  DeviceOptions options;
+  options.transport.xrc = std::ranges::any_of(capture.events, [](const ReplayEvent& e) {
+    return e.kind == "qp" && e.text("type").starts_with("XRC");
+  });
+  return options;
+}
+
 ReplayHost::ReplayHost(const Capture& capture, End end, ReplayDevice& device)
     : capture_(capture),
       end_(end),
@@ -95,7 +103,7 @@ bool ReplayHost::execute(const ReplayEvent& event) {
       Row{"post_recv", &ReplayHost::post_recv}, Row{"mem_set", &ReplayHost::set_memory},
       Row{"destroy_qp", &ReplayHost::destroy},  Row{"alloc_mw", &ReplayHost::alloc_window},
       Row{"bind_mw", &ReplayHost::bind_window}, Row{"post_srq_recv", &ReplayHost::post_srq_recv},
-      Row{"modify", &ReplayHost::modify},
+      Row{"modify", &ReplayHost::modify},       Row{"srq", &ReplayHost::create_srq},
   };
   for (const Row& row : rows)
     if (row.kind == event.kind) {
@@ -148,11 +156,13 @@ void ReplayHost::bind_window(const ReplayEvent& e) {
 }
 
 void ReplayHost::create(const ReplayEvent& e) {
-  const std::optional<Service> service = service_of(e.text("type"));
-  if (!service)
+  const std::optional<QpType> type = qp_type(e.text("type"));
+  if (!type)
     throw std::runtime_error(fmt::format("the model has no {} queue pairs yet", e.text("type")));
   QpInitAttr init;
-  init.service = *service;
+  init.service = type->service;
+  init.side = type->side;
+  if (type->side == QpSide::Target) init.xrcd = xrc_domain();
   init.send_cq = send_cq_;
   init.recv_cq = recv_cq_;
   const Needs needs(capture_, end_);
@@ -160,7 +170,7 @@ void ReplayHost::create(const ReplayEvent& e) {
   init.max_send_sge = init.max_recv_sge = needs.sges;
   init.max_inline_data = needs.inline_bytes;
   const u32 qpn = u32(e.number("qpn"));
-  if (capture_.shares_receives(end_, qpn)) {
+  if (type->side == QpSide::Both && capture_.shares_receives(end_, qpn)) {
     if (!srq_) srq_ = verbs_.create_srq({.max_wr = needs.entries, .max_sge = needs.sges});
     init.srq = srq_;
   }
@@ -254,6 +264,7 @@ void ReplayHost::post_send(const ReplayEvent& e) {
     wr.ah.dest_qpn = u32(e.number("remote_qpn"));
     wr.ah.qkey = u32(e.number("remote_qkey"));
   }
+  if (e.has("remote_srqn")) wr.remote_srqn = u32(e.number("remote_srqn"));
   must_succeed(verbs_.post_send(qp(u32(e.number("qpn"))), wr), "post_send");
 }
 
@@ -263,10 +274,37 @@ void ReplayHost::post_recv(const ReplayEvent& e) {
                "post_recv");
 }
 
+u32 ReplayHost::xrc_domain() {
+  if (!xrcd_) xrcd_ = verbs_.alloc_xrcd().value_or(0);
+  if (!xrcd_) refused("qp", name_of(verbs_.last_status()));
+  return xrcd_;
+}
+
+// That of XRC has the number by which packets name it.
+Srq& ReplayHost::srq_of(const ReplayEvent& post) {
+  if (!post.has("srqn")) {
+    if (!srq_) refused("post_srq_recv", "no queue pair of this end is on an SRQ");
+    return *srq_;
+  }
+  Srq*& srq = xrc_srqs_[u32(post.number("srqn"))];
+  if (srq) return *srq;
+  const Needs needs(capture_, end_);
+  SrqInitAttr init{.max_wr = needs.entries, .max_sge = needs.sges};
+  init.xrcd = xrc_domain();
+  init.cq = recv_cq_;
+  srq = verbs_.create_srq(init, u32(post.number("srqn")));
+  if (!srq) refused("post_srq_recv", name_of(verbs_.last_status()));
+  return *srq;
+}
+
+void ReplayHost::create_srq(const ReplayEvent& e) {
+  if (e.has("srqn")) srq_of(e);
+}
+
 void ReplayHost::post_srq_recv(const ReplayEvent& e) {
-  if (!srq_) refused("post_srq_recv", "no queue pair of this end is on an SRQ");
+  Srq& srq = srq_of(e);
   const std::vector<SgeList> sges = sges_of(e);
-  must_succeed(verbs_.post_srq_recv(*srq_, RecvWr{e.number("wr_id"), sges}), "post_srq_recv");
+  must_succeed(verbs_.post_srq_recv(srq, RecvWr{e.number("wr_id"), sges}), "post_srq_recv");
 }
 
 void ReplayHost::set_memory(const ReplayEvent& e) {

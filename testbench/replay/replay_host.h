@@ -48,8 +48,11 @@ class ReplayHost {
   void post_send(const ReplayEvent& e);
   void post_recv(const ReplayEvent& e);
   void post_srq_recv(const ReplayEvent& e);
+  void create_srq(const ReplayEvent& e);
   void set_memory(const ReplayEvent& e);
   void destroy(const ReplayEvent& e);
+  u32 xrc_domain();
+  Srq& srq_of(const ReplayEvent& post);
   void must_execute(Error error, std::string_view command) const;
   Qp& qp(u32 qpn);
   const MemoryRegion& region_of(const ReplayEvent& e) const;  // named by its `mr`
@@ -61,6 +64,8 @@ class ReplayHost {
   VerbsContext verbs_;
   Cq *send_cq_ = nullptr, *recv_cq_ = nullptr;
   Srq* srq_ = nullptr;  // created when a queue pair needs it
+  u32 xrcd_ = 0;        // the same holds for the domain of all XRC targets
+  std::map<u32, Srq*> xrc_srqs_;
   CompChannel* async_ = nullptr;
   std::map<u32, Qp*> qps_;
   std::map<u32, proto::AddressHandle> handles_;  // by datagram queue pair: the peer's handle
@@ -72,4 +77,6 @@ class ReplayHost {
 constexpr u8 pattern_byte(u64 seed, u64 i) { return u8(31 * seed + 7 * i + 13 * (i >> 8)); }
 
 std::string_view state_name(proto::QpState state);
+// The options of a device that has what the capture shows.
+DeviceOptions options_of(const Capture& capture);
 }  // namespace hca::testbench

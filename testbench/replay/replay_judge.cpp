@@ -39,6 +39,7 @@ void judge_flow(const std::vector<Flow>& flows, const Flow& flow, Verdicts& verd
   judge_pkeys(flow, verdicts);
   switch (flow.service) {
     case Service::Rc:
+    case Service::Xrc:
       return judge_reliable(flow, mate, verdicts);
     case Service::Uc:
       return judge_unreliable(flow, verdicts);

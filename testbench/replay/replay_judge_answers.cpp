@@ -165,6 +165,9 @@ class Answers {
     }
     acked_ = std::max(acked_, psn);
     rnr_.reset();
+    const bool counted = syndrome_value(p.p.aeth.syndrome) != kCreditsUnused;
+    if (counted && r_.flow().service == Service::Xrc)
+      return v_.broken(CreditsOfXrc, p.number, p.text());
     take_credits(p.p.aeth.syndrome, psn);
   }
   // READs and ATOMICs before `psn` have their responses, for answers keep their order.

@@ -59,6 +59,7 @@ class Requests {
   void repeat(const JudgedPacket& p, LongPsn first);
   void fill(LongPsn from, LongPsn to);
   void judge_length(const KnownRequest& r);
+  void judge_srq(const JudgedPacket& before, const JudgedPacket& p);
 
   const Flow& flow_;
   Verdicts& verdicts_;

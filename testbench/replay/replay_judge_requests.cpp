@@ -120,6 +120,13 @@ void Requests::judge_length(const KnownRequest& r) {
       p.number, fmt::format("{}, {} bytes, path MTU {}", p.text(), p.p.payload_bytes, flow_.mtu));
 }
 
+void Requests::judge_srq(const JudgedPacket& before, const JudgedPacket& p) {
+  const u32 first = before.p.xrc_eth.xrc_srq, srq = p.p.xrc_eth.xrc_srq;
+  if (first != srq)
+    verdicts_.broken(ConversationRule::SrqChanges, p.number,
+                     fmt::format("{}, SRQ {:#x} after {:#x}", p.text(), srq, first));
+}
+
 void Requests::judge_order() {
   const KnownRequest* before = nullptr;
   std::size_t segment = 0;
@@ -143,6 +150,7 @@ void Requests::judge_order() {
       if (is_open != continues || (is_open && last.operation != row.operation))
         verdicts_.broken(ConversationRule::Sequence, r.packet->number,
                          fmt::format("{} after {}", row.name, last.name));
+      if (continues && row.has(Ext::XrcEth)) judge_srq(*before->packet, *r.packet);
     }
     if (!continues) {
       whole = true;

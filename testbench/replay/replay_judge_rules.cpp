@@ -48,12 +48,14 @@ constexpr std::array kRules{
     ConversationRuleRow{AfterFatalNak,       "G7.4",    "an answer after the NAK that took the queue pair to Error",           ""},
     ConversationRuleRow{QkeyOfQp1,           "C9-49",   "the Q_Key of a datagram to QP 1 is not 0x80010000",                   ""},
     ConversationRuleRow{CnpForm,             "G26.2",   "a CNP without BECN, with a PSN or with a payload of other than 0",    ""},
+    ConversationRuleRow{SrqChanges,          "G24.5",   "a packet names another SRQ than the one before it in its message",    ""},
+    ConversationRuleRow{CreditsOfXrc,        "G24.4",   "an ACK of XRC carries credits",                                       ""},
     // clang-format on
 };
 static_assert([] {
   for (std::size_t i = 0; i < kRules.size(); ++i)
     if (kRules[i].rule != ConversationRule(i)) return false;
-  return kRules.size() == std::size_t(CnpForm) + 1;
+  return kRules.size() == std::size_t(CreditsOfXrc) + 1;
 }());
 }  // namespace
 

@@ -50,6 +50,8 @@ enum class ConversationRule : u8 {
   AfterFatalNak,
   QkeyOfQp1,
   CnpForm,
+  SrqChanges,
+  CreditsOfXrc,
 };
 
 struct ConversationRuleRow {

@@ -13,7 +13,7 @@
 #include "model/proto/transport/responder_rules.h"
 #include "model/proto/wire/datagram.h"
 #include "testbench/packets/frame_text.h"
-#include "testbench/replay/replay_conversation.h"
+#include "testbench/replay/replay_message.h"
 
 namespace hca::testbench {
 using namespace proto;
@@ -25,12 +25,6 @@ constexpr u64 kBuffers = u64{3} << 46;
 constexpr u64 kBufferBytes = u64{1} << 22;
 
 using Packet = LearnedPacket;
-struct SeenMessage {
-  const Packet* first;
-  std::vector<u8> payload;
-  const Packet* last = nullptr;
-  const OpcodeRow& row() const { return *first->seen.packet.opcode; }
-};
 struct Range {
   u64 begin, end;
 };
@@ -44,35 +38,6 @@ struct Area {
   bool known = true;  // all that changed is known
 };
 
-std::span<const u8> payload_of(const Packet& p) {
-  return std::span(p.seen.bytes).subspan(p.seen.packet.payload_offset, p.seen.packet.payload_bytes);
-}
-// The contents of a receive buffer for a datagram: an IPv4 header follows 20 zero bytes; without a
-// GRH nothing is written there.
-std::vector<u8> with_network_header(const SeenMessage& m) {
-  const Seen& seen = m.first->seen;
-  const u32 bytes = seen.packet.framing == Framing::IbLocal     ? 0
-                    : seen.packet.framing == Framing::RoceV2Ip4 ? 20
-                                                                : kDatagramHeaderBytes;
-  std::vector<u8> all(kDatagramHeaderBytes + m.payload.size());
-  std::copy_n(seen.bytes.begin() + seen.packet.network_offset, bytes,
-              all.begin() + (kDatagramHeaderBytes - bytes));
-  std::ranges::copy(m.payload, all.begin() + kDatagramHeaderBytes);
-  return all;
-}
-// The work request that sends these packets. Optional operations are not learned.
-const WorkRow& work_of(const SeenMessage& m) {
-  const auto code = [](const Packet* p) { return p->seen.packet.bth.opcode & 0x1f; };
-  const OpcodeRow& first = m.row();
-  for (const WorkRow& work : kWorkRows) {
-    const bool is_one = first.position == Position::Only;
-    const bool sends = is_one ? work.only == code(m.first)
-                              : work.first == code(m.first) && work.last == code(m.last);
-    if (sends && !work.is_local() && work.capability == Capability::Base) return work;
-  }
-  throw std::runtime_error(fmt::format("its {} cannot be posted again", first.name));
-}
-
 class Learner {
  public:
   explicit Learner(Capture& capture) : capture_(capture) {}
@@ -84,6 +49,7 @@ class Learner {
     if (framing != Framing::RoceV2Ip6) capture_.framing = framing;
     find_ends();
     find_regions();
+    make_srqs();
     for (std::size_t pair = 0; pair < c_.pairs.size(); ++pair)
       for (const End end : {End::A, End::B}) connect(pair, end), find_messages(pair, end);
     for (const Packet& p : packets_)
@@ -165,6 +131,18 @@ class Learner {
   }
 
   // ---- Events
+  // Those that requests of XRC name.
+  void make_srqs() {
+    std::set<std::pair<End, u32>> srqs;
+    for (const Packet& p : packets_)
+      if (p.seen.packet.has(Ext::XrcEth))
+        srqs.insert({other(p.from), p.seen.packet.xrc_eth.xrc_srq});
+    for (const auto& [end, number] : srqs) add(start(), end, "srq", {{"srqn", number}});
+  }
+  std::string_view type_of(std::size_t pair, End end) const {
+    if (c_.service != Service::Xrc) return name_of(c_.service);
+    return c_.pairs[pair].first[unsigned(end)] ? "XRC_SEND" : "XRC_RECV";
+  }
   void connect(std::size_t pair, End end) {
     // An end that only answers does not show its own PSN; none is used.
     const auto psn = [&](End from) { return c_.pairs[pair].first[unsigned(from)].value_or(0); };
@@ -172,7 +150,7 @@ class Learner {
     for (const Packet& p : packets_)
       if (p.pair == pair && p.from == end && p.seen.is_rnr_nak())
         rnr_timer = syndrome_value(p.seen.packet.aeth.syndrome);
-    add(start(), end, "qp", {{"type", name_of(c_.service)}, {"qpn", qpn(pair, end)}});
+    add(start(), end, "qp", {{"type", type_of(pair, end)}, {"qpn", qpn(pair, end)}});
     json values{{"qpn", qpn(pair, end)},
                 {"dest_qpn", qpn(pair, other(end))},
                 {"sq_psn", psn(end)},
@@ -267,6 +245,7 @@ class Learner {
     }
     if (first.has(Ext::Deth))
       post["remote_qpn"] = first.bth.dest_qp, post["remote_qkey"] = first.deth.qkey;
+    if (first.has(Ext::XrcEth)) post["remote_srqn"] = first.xrc_eth.xrc_srq;
     if (last.has(Ext::ImmDt)) post["imm"] = last.imm_dt.data;
     if (last.has(Ext::Ieth)) post["invalidate_rkey"] = last.ieth.rkey;
     if (operation == Operation::Send || last.has(Ext::ImmDt)) receive(other(end), m);
@@ -285,7 +264,21 @@ class Learner {
       add(time, end, "mem_set", {{"mr", name}, {"off", used}, {"hex", hex_text(payload)}});
     return buffer.begin + std::exchange(used, used + bytes);
   }
+  // Several targets take the WQEs of an SRQ in an order that is not known: all have room for the
+  // longest message, in the same buffer, which is not compared.
+  void receive_shared(End end, const SeenMessage& m) {
+    Area& buffer = area(end, "received");
+    buffer.known = false;
+    u64& used = used_[{end, buffer.name}];
+    if (!used)
+      for (const SeenMessage& other : messages_) used = std::max<u64>(used, other.payload.size());
+    add(post_time(*m.first), end, "post_srq_recv",
+        {{"srqn", m.first->seen.packet.xrc_eth.xrc_srq},
+         {"wr_id", 1000 + posted_},
+         {"sge", {{buffer.begin, used, buffer.key}}}});
+  }
   void receive(End end, const SeenMessage& m) {
+    if (c_.service == Service::Xrc) return receive_shared(end, m);
     const bool send = m.row().operation == Operation::Send;
     std::vector<u8> what = send ? m.payload : std::vector<u8>{};
     if (m.first->seen.packet.has(Ext::Deth)) what = with_network_header(m);

@@ -17,10 +17,6 @@ using namespace proto;
 namespace {
 using Ends = std::pair<NetworkAddress, NetworkAddress>;
 
-bool takes(const JudgedPacket& p, bool has_rc) {
-  return p.row().service == (has_rc ? Service::Rc : Service::Ud);
-}
-
 std::string why_not(const std::vector<const JudgedPacket*>& packets) {
   std::set<Framing> framings;
   bool both = false;
@@ -55,12 +51,12 @@ struct Pair {
   std::vector<const JudgedPacket*> packets{};
   std::vector<CmConnection> connections{};
 };
-std::vector<Pair> find_pairs(const std::vector<JudgedPacket>& packets, bool has_rc) {
+std::vector<Pair> find_pairs(const std::vector<JudgedPacket>& packets, Service service) {
   std::vector<Pair> pairs;
   for (const Flow& flow : find_flows(packets, false))
     for (const JudgedPacket* p : flow.packets) {
-      if (!takes(*p, has_rc)) continue;
-      const u32 incarnation = has_rc ? flow.incarnation : 0;
+      if (p->row().service != service) continue;
+      const u32 incarnation = is_reliable(service) ? flow.incarnation : 0;
       const auto same = [&](const Pair& pair) {
         const auto& [a, b] = pair.ends;
         return pair.incarnation == incarnation &&
@@ -102,9 +98,12 @@ std::vector<Capture> pairs_of(const std::string& path, JudgedCapture& judged) {
   const JudgeOptions options;
   Verdicts verdicts(options, ignored);
   const std::vector<JudgedPacket> packets = take_apart(given, ignored, verdicts);
-  const bool has_rc =
-      std::ranges::any_of(packets, [](const JudgedPacket& p) { return takes(p, true); });
-  const std::vector<Pair> pairs = find_pairs(packets, has_rc);
+  const auto first = std::ranges::find_if(kReplayedServices, [&](Service service) {
+    return std::ranges::any_of(packets,
+                               [&](const JudgedPacket& p) { return p.row().service == service; });
+  });
+  const std::vector<Pair> pairs =
+      first == kReplayedServices.end() ? std::vector<Pair>{} : find_pairs(packets, *first);
   std::vector<Capture> captures;
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     const std::string name =

@@ -114,7 +114,7 @@ std::size_t split(std::vector<Flow>& flows, std::size_t at, std::size_t number) 
 void split_restarts(std::vector<Flow>& flows) {
   for (std::size_t i = 0; i < flows.size(); ++i) {  // what is split off is looked at as well
     const Flow& flow = flows[i];
-    const bool reliable = flow.service == Service::Rc;
+    const bool reliable = is_reliable(flow.service);
     if (reliable ? !flow.mate : flow.service != Service::Uc && flow.service != Service::Ud)
       continue;
     const auto at = reliable ? restart_of(flow, flows[*flow.mate]) : restart_without_answers(flow);

@@ -35,7 +35,7 @@ class Restorer {
  private:
   bool is_sent_request(std::size_t i) const {
     return seen_[i].is_request() && was_sent(capture_.frames[i].fate) &&
-           seen_[i].packet.opcode->service == Service::Rc;
+           is_reliable(seen_[i].packet.opcode->service);
   }
   Stream stream_of(std::size_t i) const {
     return {capture_.frames[i].from, seen_[i].packet.bth.dest_qp};

@@ -24,7 +24,7 @@ class Run {
         end_(end),
         losses_(losses),
         report_(report),
-        device_(runner.make(options_for(runner))),
+        device_(runner.make(options_for(runner, options_of(capture)))),
         host_(capture, end, *device_),
         posts_(capture),
         timers_(capture, report.window) {

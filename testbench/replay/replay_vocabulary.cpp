@@ -16,7 +16,7 @@ constexpr std::array kKinds{
     EventKind{"alloc_mw",           Host,   true,  "a memory window is allocated", ""},
     EventKind{"bind_mw",            Host,   true,  "a window of type 1 is bound", ""},
     EventKind{"bind_mw1",           Host,   true,  "the same by another name", "bind_mw"},
-    EventKind{"srq",                Host,   true,  "an SRQ is made; it is made when a queue pair needs it", ""},
+    EventKind{"srq",                Host,   true,  "an SRQ is made: one of XRC has srqn, another is made when a queue pair needs it", ""},
     EventKind{"qp",                 Host,   true,  "a queue pair is made", ""},
     EventKind{"connect",            Host,   true,  "a queue pair is taken to RTS", ""},
     EventKind{"ud_ready",           Host,   true,  "a datagram queue pair is taken to RTS", ""},

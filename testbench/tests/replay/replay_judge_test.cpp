@@ -30,6 +30,29 @@ constexpr std::size_t kBthAt = 42, kPsnAt = 42 + 11, kPkeyAt = 42 + 2, kAckReqAt
 constexpr u8 kOpSendFirst = 0x00, kOpWriteLast = 0x08, kOpWriteOnly = 0x0a, kOpReadFirst = 0x0d,
              kOpReadMiddle = 0x0e, kOpAck = 0x11, kOpFetchAdd = 0x14, kOpUcSendMiddle = 0x21;
 
+// A capture of RC as one of XRC: requests name SRQ 5, ACKs carry no credits.
+constexpr u8 kXrc = 0xa0, kOpSendMiddle = 0x01;
+Packets as_xrc(const char* name) {
+  constexpr std::size_t kIpLengthAt = 16, kUdpLengthAt = 38;
+  constexpr std::array<u8, 4> kXrcEth{0, 0, 0, 5};
+  constexpr u8 kOpAtomicAck = 0x12, kSyndromeKind = 0x60, kNoCredits = 0x1f;
+  Packets all = packets_of(name);
+  for (GivenPacket& p : all) {
+    const u8 opcode = p.bytes[kBthAt];
+    p.bytes[kBthAt] |= kXrc;
+    if (opcode < kOpReadFirst || opcode > kOpAtomicAck) {
+      p.bytes.insert(p.bytes.begin() + kExtAt, kXrcEth.begin(), kXrcEth.end());
+      p.bytes_on_wire += u32(kXrcEth.size());
+      for (const std::size_t at : {kIpLengthAt, kUdpLengthAt})
+        store_be<2>(&p.bytes[at], load_be<2>(&p.bytes[at]) + kXrcEth.size());
+    } else if (opcode == kOpAck && !(p.bytes[kExtAt] & kSyndromeKind)) {
+      p.bytes[kExtAt] = kNoCredits;
+    }
+    Recording::make_good(p.bytes);
+  }
+  return all;
+}
+
 std::string first_breach(const Judgement& j) {
   return j.breaches.empty() ? "" : j.breaches[0].statement;
 }
@@ -89,6 +112,36 @@ TEST_CASE("what breaks a statement is named with frame and statement", "[replay]
   });
   INFO(first_breach(j));
   CHECK(named);
+}
+
+TEST_CASE("conversations of XRC are judged as those of RC, with their SRQs", "[replay][judge]") {
+  const char* name = GENERATE("rc_write_mtu1024", "rc_send_mtu1024", "rc_read_large", "rc_atomic",
+                              "rc_drop_write_mid");
+  CAPTURE(name);
+  const Judgement j = judge(as_xrc(name), {});
+  INFO(first_breach(j));
+  CHECK(j.is_legal());
+  CHECK(j.judged == j.frames);
+  REQUIRE(j.conversations.size() == 1);
+  CHECK(j.conversations[0].starts_with("XRC "));
+}
+
+TEST_CASE("the packets of a message name one SRQ", "[replay][judge][G24.5]") {
+  Packets all = as_xrc("rc_send_mtu1024");
+  GivenPacket& middle = packet(all, kXrc | kOpSendMiddle);
+  change(middle, kExtAt + 3, 0x03);
+  const Judgement j = judge(all, {});
+  CHECK(first_breach(j) == "G24.5");
+  CHECK(j.breaches[0].frame == middle.number);
+}
+
+TEST_CASE("an ACK of XRC has no credits", "[replay][judge][G24.4]") {
+  Packets all = as_xrc("rc_send_mtu1024");
+  GivenPacket& ack = packet(all, kXrc | kOpAck);
+  change(ack, kExtAt, 0x1f ^ 0x0a);
+  const Judgement j = judge(all, {});
+  CHECK(first_breach(j) == "G24.4");
+  CHECK(j.breaches[0].frame == ack.number);
 }
 
 TEST_CASE("a packet whose ICRC is wrong was damaged on the way, if a good copy is there",

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testbench/replay/replay_message.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "model/proto/wire/datagram.h"
+
+namespace hca::testbench {
+using namespace proto;
+
+std::span<const u8> payload_of(const LearnedPacket& p) {
+  return std::span(p.seen.bytes).subspan(p.seen.packet.payload_offset, p.seen.packet.payload_bytes);
+}
+std::vector<u8> with_network_header(const SeenMessage& m) {
+  const Seen& seen = m.first->seen;
+  const u32 bytes = seen.packet.framing == Framing::IbLocal     ? 0
+                    : seen.packet.framing == Framing::RoceV2Ip4 ? 20
+                                                                : kDatagramHeaderBytes;
+  std::vector<u8> all(kDatagramHeaderBytes + m.payload.size());
+  std::copy_n(seen.bytes.begin() + seen.packet.network_offset, bytes,
+              all.begin() + (kDatagramHeaderBytes - bytes));
+  std::ranges::copy(m.payload, all.begin() + kDatagramHeaderBytes);
+  return all;
+}
+const WorkRow& work_of(const SeenMessage& m) {
+  const auto code = [](const LearnedPacket* p) { return p->seen.packet.bth.opcode & 0x1f; };
+  const OpcodeRow& first = m.row();
+  for (const WorkRow& work : kWorkRows) {
+    const bool is_one = first.position == Position::Only;
+    const bool sends = is_one ? work.only == code(m.first)
+                              : work.first == code(m.first) && work.last == code(m.last);
+    if (sends && !work.is_local() && work.capability == Capability::Base) return work;
+  }
+  throw std::runtime_error(fmt::format("its {} cannot be posted again", first.name));
+}
+}  // namespace hca::testbench

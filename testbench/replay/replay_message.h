@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// A message of a capture without set-up, from its packets.
+#pragma once
+#include <vector>
+
+#include "model/proto/interface/work_rows.h"
+#include "testbench/replay/replay_conversation.h"
+
+namespace hca::testbench {
+struct SeenMessage {
+  const LearnedPacket* first;
+  std::vector<u8> payload;
+  const LearnedPacket* last = nullptr;
+  const proto::OpcodeRow& row() const { return *first->seen.packet.opcode; }
+};
+
+std::span<const u8> payload_of(const LearnedPacket& packet);
+// The contents of a receive buffer for a datagram: an IPv4 header follows 20 zero bytes; without a
+// GRH nothing is written there.
+std::vector<u8> with_network_header(const SeenMessage& message);
+// The work request that sends these packets. Optional operations are not learned. Throws
+// std::runtime_error.
+const proto::WorkRow& work_of(const SeenMessage& message);
+}  // namespace hca::testbench
