@@ -20,9 +20,11 @@ SKIPPED = 77
 ROCE = ["--set", "connection.framing=rocev2_ip4"]
 ROCE6 = ["--set", "connection.framing=rocev2_ip6"]
 PART = ["--set", "verbs.vendor_part_id=4129"]
+XRC = ["--set", "hca.transport.xrc=true"]
 
 # Two ends of one program, the second with the address of the first: what it is given, what the simulation is given, what its output has.
 PINGPONG = r"\d+ iters in .* usec/iter"
+XSRQ = "^success$"  # and no figures
 PERFTEST = r"^ *\d+ +\d+ +[0-9.]+"
 PAIRS = {
     "rc_pingpong": ("ibv_rc_pingpong -n 100", [], PINGPONG),
@@ -64,6 +66,15 @@ PAIRS = {
     "send_lat_group_roce": ("ib_send_lat -g -n 50 -F -s 1024 -x 0", ROCE6, PERFTEST),
     "send_lat_new_api": ("ib_send_lat -n 100 -F", PART, r"Max inline data +: 236"),
     "write_bw_new_api": ("ib_write_bw -n 100 -F", PART, r"ibv_wr\* API +: ON"),
+    "xsrq_pingpong": ("ibv_xsrq_pingpong -n 50", XRC, XSRQ),
+    "xsrq_pingpong_events": ("ibv_xsrq_pingpong -n 50 -e", XRC, XSRQ),
+    "xsrq_pingpong_roce": ("ibv_xsrq_pingpong -n 50 -g 3", [*XRC, *ROCE], XSRQ),
+    **{f"{name}_xrc": (f"ib_{name} -n 100 -F -c XRC", XRC, PERFTEST) for name in
+       ("send_bw", "write_bw", "read_bw", "atomic_bw", "send_lat", "write_lat", "read_lat", "atomic_lat")},
+    "send_bw_xrc_both": ("ib_send_bw -n 100 -F -c XRC -b -q 4 -s 4096", XRC, PERFTEST),
+    "send_bw_xrc_roce": ("ib_send_bw -n 100 -F -c XRC -x 3", [*XRC, *ROCE], PERFTEST),
+    "send_lat_xrc_new_api": ("ib_send_lat -n 100 -F -c XRC", [*XRC, *PART], r"ibv_wr\* API +: ON"),
+    "write_bw_xrc_new_api": ("ib_write_bw -n 100 -F -c XRC", [*XRC, *PART], r"ibv_wr\* API +: ON"),
 }
 
 
@@ -71,7 +82,7 @@ def pair(hca, scenario, name, clock="wall"):
     program, settings, pattern = PAIRS[name]
     output = "".join(run_pair(hca, scenario, program, settings, clock)[:2])
     wants(output, pattern)
-    line = next(line for line in reversed(output.splitlines()) if re.search(PINGPONG + "|" + PERFTEST, line))
+    line = next(line for line in reversed(output.splitlines()) if re.search("|".join((PINGPONG, XSRQ, PERFTEST)), line))
     print(f"{program}: {line.strip()}")
 
 
@@ -281,7 +292,65 @@ def documented(hca, scenario):
 def without_xrc(hca, scenario):
     """A program that wants what there is not says so and ends."""
     with Served(hca, scenario, []) as served:
-        wants(finish(served.start("hca0", ["ibv_xsrq_pingpong"]), "ibv_xsrq_pingpong", 1), r"XRC Domain 95")
+        wants(finish(served.start("hca0", ["ibv_xsrq_pingpong"]), "ibv_xsrq_pingpong", 1), r"XRC Domain 95")  # EOPNOTSUPP
+    failing = ["--set", "fail.verb=open_xrcd", "--set", "fail.status=EMFILE"]
+    with Served(hca, scenario, [*XRC, *failing]) as served:
+        wants(finish(served.start("hca0", ["ibv_xsrq_pingpong"]), "ibv_xsrq_pingpong", 1), r"XRC Domain 24")  # EMFILE
+
+
+def xrc(hca, scenario):
+    """What the man pages promise of XRC, by a program of our own: domains, sides, SRQs, and what processes share."""
+    for settings in XRC, [*XRC, *ROCE]:
+        for clock, options in ("wall", []), ("sim", []), ("sim", REPLACE):
+            with Served(hca, scenario, settings) as served:
+                groups = ["xrc", "xrc_traffic", "xrc_shared"]
+                output = finish(served.start("", [case_program(hca), *groups], clock, options), "the program")
+                wants(output, r"^3 groups: 1\d\d passed, 0 failed$")
+                print(f"{clock} {' '.join(settings + options)}: {output.strip()}")
+
+
+def xrc_told(hca, scenario):
+    """A device says whether it has XRC."""
+    for settings, has in ([], False), (XRC, True):
+        with Served(hca, scenario, settings) as served:
+            said = finish(served.start("hca0", ["ibv_devinfo", "-v"]), "ibv_devinfo -v")
+            if bool(re.search(r"^\s+XRC$", said, re.MULTILINE)) != has:
+                raise Failed(f"{settings}: ibv_devinfo says:\n{said}")
+
+
+def three_clients(served, clock):
+    """One round of ibv_xsrq_pingpong."""
+    port = free_port()
+    arguments = ["ibv_xsrq_pingpong", "-n", "50", "-p", str(port)]
+    server = served.start("hca0", [*arguments, "-c", "3"], clock)
+    listens(port, server)
+    clients = [served.start("hca1", [*arguments, "127.0.0.1"], clock) for _ in range(3)]
+    for client in clients:
+        wants(finish(client, "a client"), XSRQ)
+    wants(finish(server, "the server"), XSRQ)
+
+
+def xsrq_clients(hca, scenario):
+    """Three clients at once, over and over, on one simulation."""
+    for clock, rounds in ("wall", 50), ("sim", 3):
+        with Served(hca, scenario, XRC) as served:
+            for _ in range(rounds):
+                three_clients(served, clock)
+        print(f"{clock}: {rounds} rounds of three clients")
+
+
+def xsrq_capture(hca, scenario):
+    """What three clients have sent is legal, and both models send it again."""
+    with tempfile.TemporaryDirectory() as out:
+        with Served(hca, scenario, [*XRC, "--out", out]) as served:
+            three_clients(served, "sim")
+        replay = subprocess.run([hca, "replay", os.path.join(out, "run.pcap")], capture_output=True, text=True, timeout=LIMIT)
+        if replay.returncode:
+            raise Failed(f"the replay ends with {replay.returncode}:\n{replay.stdout}{replay.stderr}")
+        wants(replay.stdout, r"(1\d\d\d) of \1 frames judged +legal$")
+        for runner in "functional", "cycle":
+            for end in "A", "B":
+                wants(replay.stdout, rf"{runner} +{end} .* same$")
 
 
 def lost(hca, scenario):
@@ -292,6 +361,7 @@ def lost(hca, scenario):
 
 CASES = {
     "one_hca": one_hca, "ordinary_user": ordinary_user, "ports": ports, "migration": migration, "documented": documented, "without_xrc": without_xrc,
+    "xrc": xrc, "xrc_told": xrc_told, "xsrq_clients": xsrq_clients, "xsrq_capture": xsrq_capture,
     "devices": devices, "no_server": no_server, "replaced": replaced, "by_name": by_name, "killed_client": killed_client,
     "killed_server": killed_server, "cases": cases, "lost": lost, "spinning": spinning}
 

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-from check_attach import ROCE
+from check_attach import ROCE, XRC
 from served import Failed, Served
 
 TESTS = "/usr/share/doc/rdma-core/tests"
@@ -47,7 +47,7 @@ def read_counts(path):
 
 
 def run(given):
-    settings = ROCE if given.link_layer == "roce" else []
+    settings = XRC + (ROCE if given.link_layer == "roce" else [])
     with tempfile.TemporaryDirectory() as folder, Served(os.path.abspath(given.hca), given.scenario, settings) as served:
         unpack(folder)
         process = served.start("", ["/usr/bin/python3", "tests/run_tests.py", "-v", "--dev", "hca0"], given.time, folder=folder)

@@ -46,8 +46,11 @@ enum class FailVerb : u8 {
   CreateAh,
   DestroyAh,
   QueryPort,
+  OpenXrcd,
+  CloseXrcd,
+  OpenQp,
 };
-inline constexpr std::array<std::string_view, 32> kFailVerbNames{"post_send",
+inline constexpr std::array<std::string_view, 35> kFailVerbNames{"post_send",
                                                                  "post_recv",
                                                                  "post_srq_recv",
                                                                  "poll_cq",
@@ -78,8 +81,11 @@ inline constexpr std::array<std::string_view, 32> kFailVerbNames{"post_send",
                                                                  "detach_mcast",
                                                                  "create_ah",
                                                                  "destroy_ah",
-                                                                 "query_port"};
-static_assert(kFailVerbNames.size() == std::size_t(FailVerb::QueryPort) + 1);
+                                                                 "query_port",
+                                                                 "open_xrcd",
+                                                                 "close_xrcd",
+                                                                 "open_qp"};
+static_assert(kFailVerbNames.size() == std::size_t(FailVerb::OpenQp) + 1);
 
 // The failure: an errno value, or the status of a completion.
 struct FailStatusRow {

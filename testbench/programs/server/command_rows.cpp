@@ -84,6 +84,7 @@ int prepare_qp(const Session& session, u32, Names names, Body& body) {
   qp.send_cq = number_of(names[1]);
   qp.receive_cq = number_of(names[2]);
   qp.srqn = number_of(names[3]);
+  qp.xrcd = number_of(names[4]);
   qp.privileged = false;
   qp.context = 0;
   return put_structure(body, qp);
@@ -93,8 +94,15 @@ int prepare_srq(const Session& session, u32, Names names, Body& body) {
   auto srq = structure_in<proto::SrqAttributes>(body);
   if (!place_ring(session, srq.address, srq.log_entries, srq.log_stride)) return EINVAL;
   srq.pd = number_of(names[0]);
+  srq.xrcd = number_of(names[1]);
+  srq.cqn = number_of(names[2]);
   srq.context = 0;
   return put_structure(body, srq);
+}
+
+// Its keys are those of its SRQs.
+int prepare_xrcd(const Session&, u32, Names, Body& body) {
+  return put_structure(body, proto::XrcDomainAttributes{});
 }
 
 int prepare_modify_srq(const Session& session, u32, Names, Body& body) {
@@ -121,8 +129,11 @@ int prepare_modify_qp(const Session& session, u32, Names, Body& body) {
   return put_structure(body, qp);
 }
 
-constexpr NameRow kPd{Kind::Pd}, kCq{Kind::Cq}, kMaybeSrq{Kind::Srq, true},
-    kMaybeChannel{Kind::Channel, true}, kMaybeMr{Kind::Mr, true};
+constexpr NameRow kPd{Kind::Pd}, kMaybePd{Kind::Pd, true}, kMaybeCq{Kind::Cq, true},
+    kMaybeSrq{Kind::Srq, true}, kMaybeChannel{Kind::Channel, true}, kMaybeMr{Kind::Mr, true},
+    kMaybeXrcd{Kind::XrcDomain, true};
+// The HCA knows which of them a service needs.
+constexpr NameRows kOfQp{kMaybePd, kMaybeCq, kMaybeCq, kMaybeSrq, kMaybeXrcd};
 constexpr std::array kRows{
     // clang-format off
     CommandRow{CommandOpcode::QueryPort,       Effect::Port,    Kind::None, {},                          as_it_is},
@@ -137,11 +148,13 @@ constexpr std::array kRows{
     CommandRow{CommandOpcode::AllocMw,         Effect::Create,  Kind::Mw,   {kPd},                       prepare_mw},
     CommandRow{CommandOpcode::BindMw,          Effect::Use,     Kind::Mw,   {kMaybeMr},                  prepare_bind},
     CommandRow{CommandOpcode::DeallocMw,       Effect::Destroy, Kind::Mw,   {},                          as_it_is},
-    CommandRow{CommandOpcode::CreateSrq,       Effect::Create,  Kind::Srq,  {kPd},                       prepare_srq},
+    CommandRow{CommandOpcode::AllocXrcd,       Effect::Create,  Kind::XrcDomain, {},                     prepare_xrcd},
+    CommandRow{CommandOpcode::DeallocXrcd,     Effect::Destroy, Kind::XrcDomain, {},                     as_it_is},
+    CommandRow{CommandOpcode::CreateSrq,       Effect::Create,  Kind::Srq,  {kPd, kMaybeXrcd, kMaybeCq}, prepare_srq},
     CommandRow{CommandOpcode::ModifySrq,       Effect::Use,     Kind::Srq,  {},                          prepare_modify_srq},
     CommandRow{CommandOpcode::QuerySrq,        Effect::Use,     Kind::Srq,  {},                          as_it_is},
     CommandRow{CommandOpcode::DestroySrq,      Effect::Destroy, Kind::Srq,  {},                          as_it_is},
-    CommandRow{CommandOpcode::CreateQp,        Effect::Create,  Kind::Qp,   {kPd, kCq, kCq, kMaybeSrq},  prepare_qp},
+    CommandRow{CommandOpcode::CreateQp,        Effect::Create,  Kind::Qp,   kOfQp,                       prepare_qp},
     CommandRow{CommandOpcode::ModifyQp,        Effect::Use,     Kind::Qp,   {},                          prepare_modify_qp},
     CommandRow{CommandOpcode::QueryQp,         Effect::Use,     Kind::Qp,   {},                          as_it_is},
     CommandRow{CommandOpcode::AttachMulticast, Effect::Use,     Kind::Qp,   {},                          as_it_is},

@@ -78,13 +78,14 @@ Device::Device(std::string name, unsigned index, testbench::Testbed& testbed,
   cm_ = std::make_unique<CmPort>(
       testbed, index_, ports_[0], *completions_,
       cm::Settings{u8(scenario.verbs.cm_response_timeout), u8(scenario.verbs.cm_retries)}, period_);
-  set_sink(Kind::Cq, cm_->cqn(), cm_.get());
+  add_user(Kind::Cq, cm_->cqn(), cm_.get());
   node_.cpu.run(this, node_.now() + 1);
   numbers_ = {{Kind::Pd, {kFirstNumber, a.max_pds}},
               {Kind::Cq, {kFirstNumber, a.max_cqs}},
               {Kind::Mr, {1, a.max_regions}},
               {Kind::Qp, {testbench::kFirstUserQpn, a.max_qps, reuse}},
               {Kind::Srq, {1, a.max_srqs}},
+              {Kind::XrcDomain, {1, device::ObjectLimits{}.xrc_domains}},
               {Kind::Ah, {1, 1 + kMostAhs}}};
   // Programs see the limits that apply to them.
   proto::DeviceAttributes& told = info_.attributes;
@@ -162,19 +163,33 @@ void Device::give_number_back(Kind kind, u32 number) {
     found->second.give_back(found->first == Kind::Mr ? proto::key_index(number) : number);
 }
 
-void Device::set_sink(Kind kind, u32 number, EventSink* sink) {
-  if (sink)
-    sinks_[key_of(kind, number)] = sink;
-  else
-    sinks_.erase(key_of(kind, number));
+// ---- Users of objects
+void Device::add_user(Kind kind, u32 number, EventSink* user) {
+  users_[key_of(kind, number)].push_back(user);
 }
-
-EventSink* Device::sink_of(Kind kind, u32 number) const {
-  const auto found = sinks_.find(key_of(kind, number));
-  return found == sinks_.end() ? nullptr : found->second;
+void Device::remove_user(Kind kind, u32 number, EventSink* user) {
+  const auto found = users_.find(key_of(kind, number));
+  if (found == users_.end()) return;
+  std::vector<EventSink*>& all = found->second;
+  if (const auto one = std::ranges::find(all, user); one != all.end()) all.erase(one);
+  if (all.empty()) users_.erase(found);
 }
-bool Device::is_of(Kind kind, u32 number, const EventSink* sink) const {
-  return sink && sink_of(kind, number) == sink;
+std::size_t Device::users_of(Kind kind, u32 number) const {
+  const auto found = users_.find(key_of(kind, number));
+  return found == users_.end() ? 0 : found->second.size();
+}
+bool Device::is_user(Kind kind, u32 number, const EventSink* who) const {
+  const auto found = users_.find(key_of(kind, number));
+  return found != users_.end() && std::ranges::find(found->second, who) != found->second.end();
+}
+// Calls fn(user) once for each, in the order in which they came.
+template <class Fn>
+void Device::for_each_user(Kind kind, u32 number, const Fn& fn) {
+  const auto found = users_.find(key_of(kind, number));
+  if (found == users_.end()) return;
+  const std::vector<EventSink*>& all = found->second;
+  for (auto at = all.begin(); at != all.end(); ++at)
+    if (std::find(all.begin(), at, *at) == at) fn(**at);
 }
 
 // The first that is free: as few as can be are ticked.
@@ -192,15 +207,17 @@ void Device::wake_cm() { node_.cpu.interrupt_at(node_.now()); }
 
 Cycle Device::act(Cycle now) {
   while (const auto cqn = node_.verbs.get_cq_event(*completions_))
-    if (EventSink* sink = sink_of(Kind::Cq, *cqn)) sink->completion_event(*cqn);
+    for_each_user(Kind::Cq, *cqn, [&](EventSink& user) { user.completion_event(*cqn); });
   while (const auto event = node_.verbs.get_async_event(*async_)) {
     const proto::EventObject object = proto::async_event(event->type)->object;
     const auto row = std::ranges::find(kEventObjects, object, &EventObjectRow::object);
     if (row == kEventObjects.end())
       for (EventSink* listener : listeners_)
         listener->async_event(event->type, Kind::None, event->element);
-    else if (EventSink* sink = sink_of(row->kind, event->element))
-      sink->async_event(event->type, row->kind, event->element);
+    else
+      for_each_user(row->kind, event->element, [&](EventSink& user) {
+        user.async_event(event->type, row->kind, event->element);
+      });
   }
   if (cm_) cm_->act(now);
   return 0;

@@ -9,6 +9,7 @@
 
 #include "testbench/programs/server/attached_memory.h"
 #include "testbench/programs/server/cm_port.h"
+#include "testbench/programs/server/xrc_domain_files.h"
 #include "testbench/scenario/device_config.h"
 #include "testbench/testbed/testbed.h"
 
@@ -45,9 +46,13 @@ class Device final : private testbench::Program {
 
   std::optional<u32> take_number(Kind kind);
   void give_number_back(Kind kind, u32 number);
-  // Sets the receiver of this object's events; nullptr: none.
-  void set_sink(Kind kind, u32 number, EventSink* sink);
-  bool is_of(Kind kind, u32 number, const EventSink* sink) const;
+  // Adds a user of an object, who gets its events. Programs share XRC domains and their target queue
+  // pairs: these exist until their last user is removed.
+  void add_user(Kind kind, u32 number, EventSink* user);
+  void remove_user(Kind kind, u32 number, EventSink* user);
+  std::size_t users_of(Kind kind, u32 number) const;
+  bool is_user(Kind kind, u32 number, const EventSink* who) const;
+  XrcDomainFiles& xrc_domain_files() { return xrc_domain_files_; }
   // Adds a receiver of port events.
   void add_listener(EventSink* sink) { listeners_.insert(sink); }
   void remove_listener(EventSink* sink) { listeners_.erase(sink); }
@@ -61,7 +66,8 @@ class Device final : private testbench::Program {
   bool failed() const override { return false; }
   void set_up_port(u32 number, proto::PortAttributes port, const testbench::Scenario& scenario);
   void describe(const testbench::Scenario& scenario);
-  EventSink* sink_of(Kind kind, u32 number) const;
+  template <class Fn>
+  void for_each_user(Kind kind, u32 number, const Fn& fn);
 
   const std::string name_;
   const unsigned index_;
@@ -72,7 +78,8 @@ class Device final : private testbench::Program {
   AttachedMemory memory_;
   std::map<Kind, Numbers> numbers_;
   std::set<unsigned> taken_cores_;
-  std::map<u64, EventSink*> sinks_;  // by kind and number
+  std::map<u64, std::vector<EventSink*>> users_;  // by kind and number; one may be there twice
+  XrcDomainFiles xrc_domain_files_;
   std::set<EventSink*> listeners_;
   testbench::CompChannel *completions_ = nullptr, *async_ = nullptr;
   u8 key_byte_ = 0;

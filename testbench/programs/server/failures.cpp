@@ -45,10 +45,19 @@ constexpr std::array kRequests{
     RequestRow{FailVerb::AttachMcast,  Verb::Command, CommandOpcode::AttachMulticast},
     RequestRow{FailVerb::DetachMcast,  Verb::Command, CommandOpcode::DetachMulticast},
     RequestRow{FailVerb::QueryPort,    Verb::Command, CommandOpcode::QueryPort},
+    RequestRow{FailVerb::OpenXrcd,     Verb::Command, CommandOpcode::AllocXrcd},
+    RequestRow{FailVerb::OpenXrcd,     Verb::OpenXrcDomain},
+    RequestRow{FailVerb::CloseXrcd,    Verb::Command, CommandOpcode::DeallocXrcd},
+    RequestRow{FailVerb::OpenQp,       Verb::OpenQp},
     // clang-format on
 };
 // Earlier verbs are calls inside the library only.
-static_assert(kRequests.size() + std::size_t(FailVerb::AllocPd) == kFailVerbNames.size());
+static_assert([] {
+  for (std::size_t verb = std::size_t(FailVerb::AllocPd); verb < kFailVerbNames.size(); ++verb)
+    if (std::ranges::find(kRequests, FailVerb(verb), &RequestRow::fails) == kRequests.end())
+      return false;
+  return true;
+}());
 
 // Which completions a verb's are.
 bool counts(FailVerb verb, const proto::Cqe& cqe) {

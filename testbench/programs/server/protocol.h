@@ -13,8 +13,8 @@
 #include "testbench/scenario/fail_config.h"
 
 namespace hca::attach {
-inline constexpr u32 kProtocolVersion = 3;
-inline constexpr std::size_t kNameBytes = 32, kMaxDevices = 8, kMaxNames = 4, kMaxPorts = 2,
+inline constexpr u32 kProtocolVersion = 4;
+inline constexpr std::size_t kNameBytes = 32, kMaxDevices = 8, kMaxNames = 5, kMaxPorts = 2,
                              kMaxDescriptors = 4;
 
 // Environment variables that `hca run --attach` sets for a program.
@@ -43,7 +43,10 @@ enum class Verb : u32 {
   // object: number of a port; names: PD; body: proto::AddressHandle, returned in the form that the
   // HCA needs.
   CreateAh,
-  DestroyAh,    // object: the address handle
+  DestroyAh,  // object: the address handle
+  // object: oflags; with a descriptor of the file that names the domain for other programs.
+  OpenXrcDomain,
+  OpenQp,       // object: number of an XRC target; names: its domain
   QueryClock,   // returns a ClockTime
   CloseDevice,  // for the connection
   Command,      // opcode: an allowed command
@@ -51,9 +54,9 @@ enum class Verb : u32 {
 };
 
 // The kind of object that a handle refers to, stored in its upper byte.
-enum class Kind : u8 { None, Pd, Channel, Cq, Mr, Srq, Qp, Ah, Mw };
-inline constexpr std::array<std::string_view, 9> kKindNames{
-    "nothing", "PD", "completion channel", "CQ", "MR", "SRQ", "QP", "AH", "MW"};
+enum class Kind : u8 { None, Pd, Channel, Cq, Mr, Srq, Qp, Ah, Mw, XrcDomain };
+inline constexpr std::array<std::string_view, 10> kKindNames{
+    "nothing", "PD", "completion channel", "CQ", "MR", "SRQ", "QP", "AH", "MW", "XRC domain"};
 
 inline constexpr std::size_t kBodyBytes = proto::kCommandBytes - proto::kCommandHeaderBytes;
 using Body = std::array<u8, kBodyBytes>;

@@ -45,7 +45,7 @@ Reply Server::reply_to(Connection& connection, const Request& request, Descripto
     else if (request.verb == Verb::Cm)
       reply = answer_cm(connection, request, made);
     else if (connection.session)
-      reply = connection.session->handle(request, made);
+      reply = connection.session->handle(request, std::move(given), made);
     else
       reply = error_reply(ENODEV);
   } catch (const std::exception& error) {

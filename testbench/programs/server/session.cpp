@@ -37,9 +37,11 @@ u32 number_in(const std::array<u8, 8>& doorbell) {
 
 // True: items arrive for objects of this kind: doorbells, events.
 bool has_sink(Kind kind) { return kind == Kind::Qp || kind == Kind::Cq || kind == Kind::Srq; }
+// True: the device knows its users.
+bool has_users(Kind kind) { return has_sink(kind) || kind == Kind::XrcDomain; }
 
 // The order of destruction: objects before those that they use.
-constexpr std::array kEndOrder{Kind::Ah, Kind::Qp, Kind::Srq,     Kind::Mw,
+constexpr std::array kEndOrder{Kind::Ah, Kind::Qp, Kind::Srq,     Kind::XrcDomain, Kind::Mw,
                                Kind::Mr, Kind::Cq, Kind::Channel, Kind::Pd};
 }  // namespace
 
@@ -61,7 +63,7 @@ Session::~Session() {
       if (object.kind != kind) continue;
       for (Body& group : object.groups)
         device_.execute(CommandOpcode::DetachMulticast, object.number, group);
-      if (const CommandRow* row = destroy_row(kind)) {
+      if (const CommandRow* row = destroy_row(kind); row && !has_other_users(object)) {
         const CommandStatus status = end_in_device(row->opcode, object, object.number);
         if (status != CommandStatus::Ok)
           std::fprintf(stderr, "hca: %s: a %s of a program that is gone stays: %s\n",
@@ -102,7 +104,7 @@ bool Session::take_posted() {
     for (; taken != posted; ++taken) {
       const PostedWrite write = control.writes[taken % kPostedWrites];
       const auto row = std::ranges::find(kDoorbells, BarOffset(write.offset), &DoorbellRow::offset);
-      if (row != kDoorbells.end() && device_.is_of(row->kind, number_in(write.data), this))
+      if (row != kDoorbells.end() && device_.is_user(row->kind, number_in(write.data), this))
         device_.ring(write.offset, write.data, write.at);
     }
   control.taken.store(posted, std::memory_order_release);
@@ -213,7 +215,7 @@ Object& Session::add(Kind kind, u32 number, const Request& request, std::vector<
   object.named = std::move(names);
   for (Object* named : object.named)
     if (named) ++named->uses;
-  if (has_sink(kind)) device_.set_sink(kind, number, this);
+  if (has_users(kind)) device_.add_user(kind, number, this);
   return object;
 }
 
@@ -221,9 +223,11 @@ void Session::remove(Object& object) {
   forget_events(object);
   for (Object* named : object.named)
     if (named) --named->uses;
-  if (has_sink(object.kind)) device_.set_sink(object.kind, object.number, nullptr);
+  const bool stays = has_other_users(object);
+  if (has_users(object.kind)) device_.remove_user(object.kind, object.number, this);
   if (object.kind == Kind::Qp) failures_.forget(object.number);
-  if (object.number) device_.give_number_back(object.kind, object.number);
+  if (object.kind == Kind::XrcDomain && !stays) device_.xrc_domain_files().remove(object.number);
+  if (object.number && !stays) device_.give_number_back(object.kind, object.number);
   if (object.stamped) device_.memory().unstamp(attachment_, object.stamped);
   objects_.erase(object.handle);
 }
@@ -268,7 +272,7 @@ CommandStatus Session::end_in_device(CommandOpcode opcode, Object& object, u32 k
 Reply Session::destroy(const CommandRow& row, Object& object, u32 key_hint) {
   if (object.uses) return error_reply(EBUSY);
   Reply reply;
-  reply.error = errno_of(end_in_device(row.opcode, object, key_hint));
+  if (!has_other_users(object)) reply.error = errno_of(end_in_device(row.opcode, object, key_hint));
   if (!reply.error) remove(object);
   return reply;
 }
@@ -356,7 +360,8 @@ Reply Session::destroy_plain(const Request& request, Kind kind) {
   return {};
 }
 
-Reply Session::handle(const Request& request, Descriptor& descriptor) {
+Reply Session::handle(const Request& request, std::vector<Descriptor> given,
+                      Descriptor& descriptor) {
   if (const int error = failures_.of(request)) return error_reply(error);
   switch (request.verb) {
     case Verb::CreateChannel:
@@ -372,6 +377,10 @@ Reply Session::handle(const Request& request, Descriptor& descriptor) {
       put(reply.body, ClockTime{testbench::kernel_picoseconds() / 1000});
       return reply;
     }
+    case Verb::OpenXrcDomain:
+      return open_xrc_domain(request, std::move(given));
+    case Verb::OpenQp:
+      return open_qp(request);
     case Verb::Command:
       return run(request);
     default:

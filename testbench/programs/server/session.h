@@ -44,8 +44,8 @@ class Session final : public EventSink {
   u32 attachment() const { return attachment_; }
   bool has_at(u64 address, u64 value) const;
 
-  // A request on objects. `descriptor`: sent with the reply, if there is one.
-  Reply handle(const Request& request, Descriptor& descriptor);
+  // A request on objects. `given`: came with it; `descriptor`: sent with the reply, if there is one.
+  Reply handle(const Request& request, std::vector<Descriptor> given, Descriptor& descriptor);
   // Passes rung doorbells to the HCA; false: there are none.
   bool take_posted();
   bool has_posted() const;
@@ -94,6 +94,9 @@ class Session final : public EventSink {
   Reply create_channel(const Request& request, Descriptor& descriptor);
   Reply create_address_handle(const Request& request);
   Reply destroy_plain(const Request& request, Kind kind);
+  bool has_other_users(const Object& object) const;
+  Reply open_xrc_domain(const Request& request, std::vector<Descriptor> given);
+  Reply open_qp(const Request& request);
 
   Device& device_;
   Descriptor memory_;

@@ -91,11 +91,11 @@ static void spend_on(const attach::Request& request) {
 }
 
 int ask(Context& context, attach::Request& request, attach::Reply& reply,
-        std::vector<attach::Descriptor>* descriptors) {
+        std::vector<attach::Descriptor>* descriptors, std::span<const int> given) {
   if (is_inherited(&context.context)) return told(EPERM);
   const StateGuard guard(context.mutex);
   Awaited awaited(context, reply, descriptors);
-  if (!attach::send_message(context.socket.get(), request) ||
+  if (!attach::send_message(context.socket.get(), request, given) ||
       !awaited.wait(guard.signals_before())) {
     lose(context);
     return told(EIO);

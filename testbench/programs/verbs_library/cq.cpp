@@ -46,16 +46,10 @@ Qp* find_qp(Context& context, u32 number) {
   return found == context.by_number.end() ? nullptr : found->second;
 }
 
-u64 take_shared(Srq& srq, u16 index) {
-  const std::lock_guard guard(srq.queue.lock);
-  if (const auto aside = srq.unpolled.find(index); aside != srq.unpolled.end()) {
-    --srq.outstanding;
-    return srq.unpolled.extract(aside).mapped();
-  }
-  const u32 slot = srq.queue.slot(index);
-  srq.outstanding -= srq.queue.in_use[slot];
-  srq.queue.in_use[slot] = false;
-  return srq.queue.wr_ids[slot];
+Srq* find_xrc_srq(Context& context, u32 number) {
+  const std::lock_guard guard(context.numbers);
+  const auto found = context.xrc_srqs.find(number);
+  return found == context.xrc_srqs.end() ? nullptr : found->second;
 }
 
 // True: it belonged to ibv_bind_mw().
@@ -95,12 +89,14 @@ u8 level_of(const Context& context, const proto::Cqe& cqe) {
   return kUdp | (framing == proto::Framing::RoceV2Ip4 ? kIp4 : kIp6);
 }
 
-// False: it belongs to a destroyed queue pair.
+// False: it belongs to a destroyed queue pair, or SRQ of XRC, whose target may be another program's.
 bool fill(Context& context, const proto::Cqe& cqe, ibv_wc& wc) {
-  Qp* const qp = find_qp(context, cqe.qpn);
-  if (!qp) return false;
+  Srq* const srq = cqe.srqn ? find_xrc_srq(context, cqe.srqn) : nullptr;
+  Qp* const qp = cqe.srqn ? nullptr : find_qp(context, cqe.qpn);
+  if (!srq && !qp) return false;
   std::memset(&wc, 0, sizeof wc);
-  const bool binds = take_work(*qp, cqe, wc);
+  const bool binds = qp && take_work(*qp, cqe, wc);
+  if (srq) wc.wr_id = take_shared(*srq, cqe.wqe_index);
   wc.status = ibv_wc_status(cqe.status);
   wc.vendor_err = cqe.vendor_error;
   wc.qp_num = cqe.qpn;
@@ -243,45 +239,6 @@ int req_notify_cq(ibv_cq* plain, int solicited_only) {
   ring_cq(cq, solicited_only ? proto::Arm::Solicited : proto::Arm::Next, seen);
   clock::spend(&attach::HostCosts::arm);
   return 0;
-}
-
-// Marked as unowned: they get a number that no queue pair of a program has.
-void forget_completions(Cq& cq, Qp& qp) {
-  const std::lock_guard guard(cq.lock);
-  for (u32 index = cq.consumer; is_new(cq, index) && index - cq.consumer < cq.entries(); ++index) {
-    std::array<u8, proto::kCqeBytes> bytes;
-    std::memcpy(bytes.data(), entry_of(cq, index), bytes.size());
-    auto cqe = proto::decode<proto::Cqe>(bytes.data());
-    if (cqe.qpn != qp.qp_base.qp_num) continue;
-    if (qp.qp_base.srq && proto::is_of_receive(cqe.opcode))
-      take_shared(srq_of(qp.qp_base.srq), cqe.wqe_index);
-    cqe.qpn = 0;
-    proto::encode(cqe, bytes.data());
-    std::memcpy(entry_of(cq, index), bytes.data(), bytes.size());
-  }
-}
-
-// Without the locks, which a thread may hold for long: what changes meanwhile is not counted.
-std::set<u16> unpolled_receives(Context& context, const Srq& srq) {
-  const auto consumer = [](const Cq& cq) {
-    return __atomic_load_n(&cq.consumer, __ATOMIC_ACQUIRE);
-  };
-  std::set<u16> found;
-  const StateGuard guard(context.mutex);
-  for (const Qp* qp : context.qps) {
-    if (qp->qp_base.srq != &srq) continue;
-    const Cq& cq = cq_of(qp->qp_base.recv_cq);
-    const u32 first = consumer(cq);
-    for (u32 index = first; is_new(cq, index) && index - first < cq.entries(); ++index) {
-      std::array<u8, proto::kCqeBytes> bytes;
-      std::memcpy(bytes.data(), entry_of(cq, index), bytes.size());
-      if (std::int32_t(consumer(cq) - index) > 0) continue;
-      const auto cqe = proto::decode<proto::Cqe>(bytes.data());
-      if (cqe.qpn == qp->qp_base.qp_num && proto::is_of_receive(cqe.opcode))
-        found.insert(cqe.wqe_index);
-    }
-  }
-  return found;
 }
 
 // ---- The extended API

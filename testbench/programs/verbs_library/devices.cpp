@@ -119,6 +119,7 @@ ibv_device_attr device_attributes(Context& context) {
                          IBV_DEVICE_SRQ_RESIZE | IBV_DEVICE_PORT_ACTIVE_EVENT |
                          IBV_DEVICE_MEM_MGT_EXTENSIONS;
   if (a.apm) all.device_cap_flags |= IBV_DEVICE_AUTO_PATH_MIG;
+  if (a.xrc) all.device_cap_flags |= IBV_DEVICE_XRC;
   for (const WindowWord& word : kWindows)
     if (a.window_types & word.offered) all.device_cap_flags |= word.capability;
   all.max_sge = all.max_sge_rd = all.max_srq_sge = int(WorkRequest::kMostSges);
@@ -206,6 +207,7 @@ void set_operations(Context& made, ibv_device* device) {
   made.query_port = query_port, made.query_device_ex = query_device_ex;
   made.create_cq_ex = create_cq_ex, made.create_qp_ex = create_qp_ex;
   made.create_srq_ex = create_srq_ex, made.get_srq_num = get_srq_num;
+  made.open_xrcd = open_xrcd, made.close_xrcd = close_xrcd, made.open_qp = open_qp;
   made.modify_cq = modify_cq;
   made.alloc_td = alloc_td, made.dealloc_td = dealloc_td;
   made.alloc_parent_domain = alloc_parent_domain;

@@ -13,6 +13,7 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <span>
 #include <vector>
 
 #include "testbench/programs/server/failures.h"
@@ -85,7 +86,8 @@ struct Context : verbs_context {
   std::map<u64, void*> by_cookie;  // existing CQs, queue pairs and SRQs
   u64 last_cookie = 0;
   std::map<u32, Qp*> by_number;
-  Lock numbers;                   // protects by_number
+  std::map<u32, Srq*> xrc_srqs;   // by number
+  Lock numbers;                   // protects by_number and xrc_srqs
   Lock doorbells;                 // protects the queue of posted writes
   std::atomic<bool> lost{false};  // the server is gone
   bool told_lost = false;
@@ -118,9 +120,9 @@ inline bool has_port(ibv_context* context, u32 number) {
 }
 
 // ---- Requests to the server (connection.cpp)
-// Returns an errno value. `descriptors`: received with the reply.
+// Returns an errno value. `descriptors`: received with the reply; `given`: sent with the request.
 int ask(Context& context, attach::Request& request, attach::Reply& reply,
-        std::vector<attach::Descriptor>* descriptors = nullptr);
+        std::vector<attach::Descriptor>* descriptors = nullptr, std::span<const int> given = {});
 // A command; its structure is sent, and returned in `reply`.
 template <class Structure>
 int command(Context& context, proto::CommandOpcode opcode, attach::Request& request,
@@ -191,6 +193,10 @@ struct Ah : ibv_ah {
 struct Td : ibv_td {
   Td() : ibv_td{} {}
   std::atomic<u32> uses{0};
+};
+struct Xrcd : ibv_xrcd {
+  Xrcd() : ibv_xrcd{} {}
+  u32 handle = 0;
 };
 // A parent domain has the handle of its original domain.
 struct Pd : ibv_pd {
@@ -264,6 +270,7 @@ struct Srq : ibv_srq {
   Queue queue;     // its ring may be larger than `max_wr`
   u32 max_wr = 0;  // limit of posted and unpolled receives
   u32 number = 0;
+  Cq* cq = nullptr;  // of an SRQ of XRC; nullptr: it is none
   u32 outstanding = 0;
   // Completed but unpolled receives whose slot is reused: by the index in the CQE.
   std::map<u16, u64> unpolled;
@@ -280,7 +287,7 @@ struct WorkRequest {
   proto::SendWqe head{};
   proto::AtomicOperands atomic{};
   bool binds = false;      // it belongs to ibv_bind_mw()
-  bool addressed = false;  // for a datagram begun by ibv_wr_*
+  bool addressed = false;  // begun by ibv_wr_*: a datagram has its address, one of XRC its SRQ
   proto::MemorySegment memory{};
   proto::AddressHandle path{};
   std::array<proto::Sge, kMostSges> sges{};
@@ -291,6 +298,7 @@ struct Qp : ibv_qp_ex {
   Qp() : ibv_qp_ex{} {}
   Queue send, receive;
   proto::Service service{};
+  proto::QpSide side = proto::QpSide::Both;
   bool signal_all = false;
   bool extended = false;  // created for ibv_wr_*
   u32 async_events = 0;
@@ -313,6 +321,7 @@ inline Qp& qp_of(ibv_qp* qp) { return qp_of(reinterpret_cast<ibv_qp_ex*>(qp)); }
 // value.
 int make_queue(Context& context, Queue& queue, u32 wrs, u32 bytes, proto::Strides strides);
 void free_queue(Context& context, Queue& queue);
+void forget_work(Qp& qp);  // resets its rings
 // The structure of a bind of a type 2 window in a work request.
 void set_bind(WorkRequest& work, u32 rkey, const ibv_mw_bind_info& info);
 // The same for a work request; the window gets its new key. Returns an errno value.
@@ -325,8 +334,12 @@ bool is_new(const Cq& cq, u32 index);
 void ring_cq(Cq& cq, proto::Arm arm);
 void ring_cq(Cq& cq, proto::Arm arm, u32 seen);
 void set_extended(Cq& cq);  // functions of the extended API
+// The wr_id of a completed receive of an SRQ, whose slot becomes free.
+u64 take_shared(Srq& srq, u16 index);
 // Drops the completions of a destroyed queue pair; the WQEs of its SRQ are freed.
 void forget_completions(Cq& cq, Qp& qp);
+// Drops the completions of a destroyed SRQ of XRC.
+void forget_completions(Srq& srq);
 // Writes it after the posted ones; returns an errno value.
 int write_work(Context& context, Qp& qp, const WorkRequest& work);
 void ring_send(Context& context, Qp& qp);
@@ -360,5 +373,10 @@ int modify_cq(ibv_cq* cq, ibv_modify_cq_attr* attributes);
 ibv_qp* create_qp_ex(ibv_context* context, ibv_qp_init_attr_ex* attributes);
 ibv_srq* create_srq_ex(ibv_context* context, ibv_srq_init_attr_ex* attributes);
 int get_srq_num(ibv_srq* srq, u32* number);
+ibv_xrcd* open_xrcd(ibv_context* context, ibv_xrcd_init_attr* attributes);
+int close_xrcd(ibv_xrcd* xrcd);
+ibv_qp* open_qp(ibv_context* context, ibv_qp_open_attr* attributes);
+// Makes the base of a queue pair whose handle and number are known.
+void set_up(Qp& qp, ibv_context* context, const ibv_qp_init_attr& attributes);
 void set_work_functions(ibv_qp_ex& qp, u64 flags);  // flags of ibv_qp_create_send_ops_flags
 }  // namespace hca::verbs_library

@@ -63,7 +63,8 @@ int set_data(const Qp& qp, const ibv_send_wr& wr, WorkRequest& work) {
 
 int work_of(const Qp& qp, const ibv_send_wr& wr, WorkRequest& work) {
   const WorkWord* row = find_row(kWork, &WorkWord::word, wr.opcode);
-  if (!row || !may_send(qp.service, context_of(qp.qp_base.context).info.attributes, row->opcode))
+  if (!row || qp.side == proto::QpSide::Target ||
+      !may_send(qp.service, context_of(qp.qp_base.context).info.attributes, row->opcode))
     return EINVAL;
   work.wr_id = wr.wr_id;
   work.binds = false;
@@ -85,6 +86,8 @@ int work_of(const Qp& qp, const ibv_send_wr& wr, WorkRequest& work) {
     work.path.qkey = wr.wr.ud.remote_qkey;
   } else {
     set_remote(wr, work);
+    if (qp.service == proto::Service::Xrc)
+      work.head.remote_srqn = wr.qp_type.xrc.remote_srqn & 0xff'ffff;
   }
   return set_data(qp, wr, work);
 }
@@ -202,7 +205,7 @@ int post_recv(ibv_qp* plain, ibv_recv_wr* wr, ibv_recv_wr** bad) {
     *bad = wr;
     return told(EPERM);
   }
-  if (plain->state == IBV_QPS_RESET || plain->srq) {
+  if (plain->state == IBV_QPS_RESET || plain->srq || qp.side != proto::QpSide::Both) {
     *bad = wr;
     return told(EINVAL);
   }

@@ -11,20 +11,42 @@ using proto::CommandOpcode;
 
 namespace {
 // The limit is only set by ibv_modify_srq().
-int create_at_server(Context& context, Srq& srq, const ibv_pd& pd) {
+int create_at_server(Context& context, Srq& srq, const ibv_pd& pd, const ibv_xrcd* xrcd) {
   proto::SrqAttributes create;
   create.address = srq.queue.offset;
   create.log_entries = srq.queue.log_entries;
   create.log_stride = srq.queue.log_stride;
   attach::Request request;
   request.names[0] = pd.handle;
+  if (srq.cq)
+    request.names[1] = static_cast<const Xrcd*>(xrcd)->handle, request.names[2] = srq.cq->handle;
   request.cookie = srq.cookie = give_cookie(context, &srq);
   attach::Reply reply;
   const int error = command(context, CommandOpcode::CreateSrq, request, create, reply);
   if (error) take_cookie(context, srq.cookie);
   srq.handle = reply.handle;
   srq.number = reply.number;
-  return error;
+  if (error || !srq.cq) return error;
+  const std::lock_guard numbers(context.numbers);
+  context.xrc_srqs[srq.number] = &srq;
+  return 0;
+}
+
+// errno's values.
+int check(ibv_context* context, const ibv_srq_init_attr_ex& a) {
+  constexpr u32 kXrc = IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ;
+  const bool is_xrc = (a.comp_mask & IBV_SRQ_INIT_ATTR_TYPE) && a.srq_type != IBV_SRQT_BASIC;
+  const u32 known = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD | (is_xrc ? kXrc : 0);
+  if (a.comp_mask & ~known) return EOPNOTSUPP;
+  if (is_xrc && (a.srq_type != IBV_SRQT_XRC || !context_of(context).info.attributes.xrc))
+    return EOPNOTSUPP;
+  const auto is_here = [&](u32 bit, const auto* object) {
+    return (a.comp_mask & bit) && object && object->context == context;
+  };
+  if (!is_here(IBV_SRQ_INIT_ATTR_PD, a.pd)) return EINVAL;
+  if (is_xrc && (!is_here(IBV_SRQ_INIT_ATTR_XRCD, a.xrcd) || !is_here(IBV_SRQ_INIT_ATTR_CQ, a.cq)))
+    return EINVAL;
+  return !a.attr.max_wr || a.attr.max_sge > WorkRequest::kMostSges ? EINVAL : 0;
 }
 
 // The WQEs that are not completed, in a ring of another size. False: it has no room for them, each
@@ -136,21 +158,16 @@ int free_slot(Srq& srq, std::unique_lock<Lock>& guard) {
 }
 
 ibv_srq* create_srq_ex(ibv_context* plain, ibv_srq_init_attr_ex* attributes) {
-  constexpr u32 kKnown = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD;
-  if (attributes->comp_mask & ~kKnown) return fail(EOPNOTSUPP);
-  if ((attributes->comp_mask & IBV_SRQ_INIT_ATTR_TYPE) && attributes->srq_type != IBV_SRQT_BASIC)
-    return fail(EOPNOTSUPP);
-  if (!(attributes->comp_mask & IBV_SRQ_INIT_ATTR_PD) || !attributes->pd) return fail(EINVAL);
+  if (const int error = check(plain, *attributes)) return fail(error);
   ibv_srq_attr& attr = attributes->attr;
-  if (!attr.max_wr || attr.max_sge > WorkRequest::kMostSges) return fail(EINVAL);
-  if (attributes->pd->context != plain) return fail(EINVAL);
   Context& context = context_of(plain);
   auto made = std::make_unique<Srq>();
+  if (attributes->comp_mask & IBV_SRQ_INIT_ATTR_CQ) made->cq = &cq_of(attributes->cq);
   made->queue.max_sge = std::max(attr.max_sge, 1u);
   int error = make_queue(context, made->queue, attr.max_wr,
                          proto::kReceiveWqeBytes + made->queue.max_sge * proto::kSgeBytes,
                          proto::kReceiveStrides);
-  if (!error) error = create_at_server(context, *made, *attributes->pd);
+  if (!error) error = create_at_server(context, *made, *attributes->pd, attributes->xrcd);
   if (error) {
     free_queue(context, made->queue);
     return fail(error);
@@ -211,6 +228,11 @@ HCA_VERB int ibv_destroy_srq(ibv_srq* srq) {
       return error;
     take_cookie(context, srq_of(srq).cookie);
     await_acknowledged(*srq, srq->events_completed, srq_of(srq).async_events);
+    if (srq_of(srq).cq) {
+      const std::lock_guard numbers(context.numbers);
+      context.xrc_srqs.erase(srq_of(srq).number);
+    }
+    if (srq_of(srq).cq) forget_completions(srq_of(srq));
     free_queue(context, srq_of(srq).queue);
     leave(srq->pd);
   }

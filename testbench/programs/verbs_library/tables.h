@@ -23,10 +23,15 @@ constexpr const Row* find_row(const std::array<Row, kRows>& rows, Value Row::*co
 struct ServiceWord {
   ibv_qp_type type;
   proto::Service service;
+  proto::QpSide side = proto::QpSide::Both;
+  bool may_have_srq = false;
 };
-inline constexpr std::array kServices{ServiceWord{IBV_QPT_RC, proto::Service::Rc},
-                                      ServiceWord{IBV_QPT_UC, proto::Service::Uc},
-                                      ServiceWord{IBV_QPT_UD, proto::Service::Ud}};
+inline constexpr std::array kServices{
+    ServiceWord{IBV_QPT_RC, proto::Service::Rc, proto::QpSide::Both, true},
+    ServiceWord{IBV_QPT_UC, proto::Service::Uc},
+    ServiceWord{IBV_QPT_UD, proto::Service::Ud, proto::QpSide::Both, true},
+    ServiceWord{IBV_QPT_XRC_SEND, proto::Service::Xrc, proto::QpSide::Initiator},
+    ServiceWord{IBV_QPT_XRC_RECV, proto::Service::Xrc, proto::QpSide::Target}};
 
 struct AccessWord {
   unsigned flag;

@@ -10,11 +10,17 @@
 
 namespace hca::verbs_library {
 namespace {
+// A datagram has an address, a request of XRC an SRQ.
+bool needs_address(const Qp& qp) {
+  const bool local = proto::work_row(qp.work.head.opcode)->is_local();
+  return !local && (qp.service == proto::Service::Ud || qp.service == proto::Service::Xrc);
+}
+
 // Completes the work request that was begun last.
 void finish(Qp& qp) {
   if (!qp.has_work) return;
   qp.has_work = false;
-  if (qp.service == proto::Service::Ud && !qp.work.addressed && !qp.error) qp.error = EINVAL;
+  if (needs_address(qp) && !qp.work.addressed && !qp.error) qp.error = EINVAL;
   if (!qp.error) qp.error = write_work(context_of(qp.qp_base.context), qp, qp.work);
 }
 
@@ -171,6 +177,12 @@ void set_ud_addr(ibv_qp_ex* ex, ibv_ah* ah, u32 qpn, u32 qkey) {
   path.qkey = qkey;
 }
 
+void set_xrc_srqn(ibv_qp_ex* ex, u32 number) {
+  WorkRequest& work = qp_of(ex).work;
+  work.addressed = true;
+  work.head.remote_srqn = number & 0xff'ffff;
+}
+
 // ---- What the queue pair was not made for: ibv_wr_complete() says so.
 template <class... Arguments>
 using Builder = void (*)(ibv_qp_ex*, Arguments...);
@@ -219,5 +231,6 @@ void set_work_functions(ibv_qp_ex& qp, u64 flags) {
   qp.wr_set_inline_data = set_inline_data;
   qp.wr_set_inline_data_list = set_inline_data_list;
   qp.wr_set_ud_addr = set_ud_addr;
+  qp.wr_set_xrc_srqn = set_xrc_srqn;
 }
 }  // namespace hca::verbs_library

@@ -102,7 +102,9 @@ ibv_ah_attr address_of(const End& to) {
 
 Path path_to(ibv_qp_type type, const End&, const End& to, std::uint32_t qpn) {
   Path path;
-  const bool connected = type != IBV_QPT_UD, reliable = type == IBV_QPT_RC;
+  const bool connected = type != IBV_QPT_UD;
+  const bool answers = type == IBV_QPT_RC || type == IBV_QPT_XRC_RECV;
+  const bool requests = type == IBV_QPT_RC || type == IBV_QPT_XRC_SEND;
   path.init.qp_state = IBV_QPS_INIT, path.rtr.qp_state = IBV_QPS_RTR;
   path.rts.qp_state = IBV_QPS_RTS;
   path.init.port_num = 1, path.init.qkey = 0x1234;
@@ -117,12 +119,15 @@ Path path_to(ibv_qp_type type, const End&, const End& to, std::uint32_t qpn) {
     path.rtr.dest_qp_num = qpn;
     path.rtr_mask |= IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
   }
-  if (reliable) {
+  if (answers) {
     path.rtr.max_dest_rd_atomic = 4, path.rtr.min_rnr_timer = 1;
     path.rtr_mask |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
-    path.rts.max_rd_atomic = 4, path.rts.timeout = 6;  // 262 us
-    path.rts.retry_cnt = 1;
-    path.rts_mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
+  }
+  path.rts.timeout = 6;  // 262 us
+  if (answers || requests) path.rts_mask |= IBV_QP_TIMEOUT;
+  if (requests) {
+    path.rts.max_rd_atomic = 4, path.rts.retry_cnt = 1;
+    path.rts_mask |= IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
   }
   return path;
 }

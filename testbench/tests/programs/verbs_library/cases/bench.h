@@ -140,4 +140,8 @@ void check_spinning(Bench& bench);
 void check_ports(Bench& bench);
 void check_second(Bench& bench);
 void check_migration(Bench& bench);
+// With hca.transport.xrc.
+void check_xrc(Bench& bench);
+void check_xrc_traffic(Bench& bench);
+void check_xrc_shared(Bench& bench);
 }  // namespace cases

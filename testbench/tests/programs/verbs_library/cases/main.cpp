@@ -42,6 +42,9 @@ constexpr std::array kGroups{
     GroupRow{"ports",       cases::check_ports, true},
     GroupRow{"second",      cases::check_second, true},
     GroupRow{"migration",   cases::check_migration, true},
+    GroupRow{"xrc",         cases::check_xrc, true},
+    GroupRow{"xrc_traffic", cases::check_xrc_traffic, true},
+    GroupRow{"xrc_shared",  cases::check_xrc_shared, true},
     // clang-format on
 };
 }  // namespace
