@@ -57,7 +57,7 @@ struct Layout<PortAttributes> {
                 field(&PortAttributes::bad_qkeys, "BadQkeys", 16, "the same for the Q_Key"),
                 field(&PortAttributes::sm_lid, "SmLID", 16, "of the subnet manager"), unused(12),
                 field(&PortAttributes::lmc, "LMC", 3,
-                       "the port has the 2^LMC LIDs whose other bits are those of LID"),
+                      "the port has the 2^LMC LIDs whose other bits are those of LID"),
                 field(&PortAttributes::reregister, "Reregister", 1,
                       "SetPort: clients must register again; not stored"),
                 field(&PortAttributes::priorities, "Priorities", 64,
