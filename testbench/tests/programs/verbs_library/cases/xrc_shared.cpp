@@ -56,6 +56,36 @@ void check_last_user(Bench& bench) {
                0);
 }
 
+// A program that ends leaves domain and target to the others, and takes its SRQ.
+void check_ended(Bench& bench) {
+  Checks& checks = *bench.checks;
+  const NamelessFile file;
+  End ending(bench.b.context->device);
+  ibv_xrcd* const its_domain = open_domain(ending.context, file.fd, O_CREAT);
+  ibv_srq* const its_srq = make_xrc_srq(ending, its_domain, ending.cq);
+  const std::uint32_t gone = number_of(its_srq);
+  ibv_qp *const initiator = make_initiator(bench.a), *const target =
+                                                         make_target(ending.context, its_domain);
+  checks.equal("they are connected", connect(initiator, bench.a, target, bench.b), 0);
+  ibv_xrcd* const domain = open_domain(bench.b.context, file.fd);
+  ibv_qp* const same = open_target(bench.b.context, domain, target->qp_num);
+  ibv_srq* const srq = make_xrc_srq(bench.b, domain, bench.b.cq);
+  ending.close();
+  checks.equal("a receive", post_shared(srq, bench.b.sge(0, 64), 9), 0);
+  checks.equal("SEND", send_to(initiator, bench, number_of(srq)), 0);
+  checks.equal("is answered", bench.a.next_completion().status, IBV_WC_SUCCESS);
+  checks.equal("and received", (long long)bench.b.next_completion().wr_id, 9);
+  checks.equal("SEND to the SRQ that is gone", send_to(initiator, bench, gone), 0);
+  checks.equal("is refused", bench.a.next_completion().status, IBV_WC_REM_INV_RD_REQ_ERR);
+  checks.equal("destroyed",
+               ibv_destroy_qp(initiator) | ibv_destroy_qp(same) | ibv_destroy_srq(srq) |
+                   ibv_close_xrcd(domain),
+               0);
+  ibv_xrcd* const anew = open_domain(bench.b.context, file.fd, O_CREAT | O_EXCL);
+  checks.holds("the domain is gone with the last", anew);
+  checks.equal("closed", ibv_close_xrcd(anew), 0);
+}
+
 // A target's events reach each program that has it open.
 void check_events_of_both(Bench& bench) {
   Checks& checks = *bench.checks;
@@ -125,6 +155,7 @@ void check_processes(Bench& bench) {
 
 void check_xrc_shared(Bench& bench) {
   check_last_user(bench);
+  check_ended(bench);
   check_events_of_both(bench);
   check_processes(bench);
 }
