@@ -771,7 +771,7 @@ package hca_pkg;
   localparam int unsigned StateRqLimitAt = 8;
   localparam int unsigned ContextSharedAt = 404;
   localparam int unsigned ContextSrqnAt = 488;
-  localparam int unsigned Capabilities = 4;
+  localparam int unsigned Capabilities = 5;
   localparam int unsigned ContextCapabilitiesAt = 408;
 
   // What the packets of an opcode are: request (1 bit), operation (4), position (2).
@@ -885,20 +885,20 @@ package hca_pkg;
     logic atomic;
     logic exact;
     logic eight;
-    logic [3:0] capability;
+    logic [4:0] capability;
     logic [15:0] right;
   } operation_t;
-  function automatic logic [26:0] operation_traits(input logic [3:0] operation);
+  function automatic logic [27:0] operation_traits(input logic [3:0] operation);
     unique case (operation)
-      OperationSend: operation_traits = {2'd1, 5'b00000, 4'd0, 16'h0};
-      OperationWrite: operation_traits = {2'd2, 5'b00000, 4'd0, 16'h2};
-      OperationReadRequest: operation_traits = {2'd0, 5'b11000, 4'd0, 16'h4};
-      OperationCompareSwap: operation_traits = {2'd0, 5'b10110, 4'd0, 16'h8};
-      OperationFetchAdd: operation_traits = {2'd0, 5'b10110, 4'd0, 16'h8};
-      OperationGet: operation_traits = {2'd0, 5'b11000, 4'd1, 16'h4};
-      OperationPut: operation_traits = {2'd3, 5'b00000, 4'd1, 16'h2};
-      OperationFlush: operation_traits = {2'd0, 5'b10000, 4'd8, 16'h600};
-      OperationAtomicWrite: operation_traits = {2'd0, 5'b10011, 4'd4, 16'h100};
+      OperationSend: operation_traits = {2'd1, 5'b00000, 5'd0, 16'h0};
+      OperationWrite: operation_traits = {2'd2, 5'b00000, 5'd0, 16'h2};
+      OperationReadRequest: operation_traits = {2'd0, 5'b11000, 5'd0, 16'h4};
+      OperationCompareSwap: operation_traits = {2'd0, 5'b10110, 5'd0, 16'h8};
+      OperationFetchAdd: operation_traits = {2'd0, 5'b10110, 5'd0, 16'h8};
+      OperationGet: operation_traits = {2'd0, 5'b11000, 5'd1, 16'h4};
+      OperationPut: operation_traits = {2'd3, 5'b00000, 5'd1, 16'h2};
+      OperationFlush: operation_traits = {2'd0, 5'b10000, 5'd16, 16'h600};
+      OperationAtomicWrite: operation_traits = {2'd0, 5'b10011, 5'd8, 16'h100};
       default: operation_traits = '0;
     endcase
   endfunction
@@ -1090,10 +1090,11 @@ package hca_pkg;
     logic initiator;
     logic keys_of_queue;
     logic keeps_queue;
-    logic [3:0] capabilities_spare;
+    logic [2:0] capabilities_spare;
     logic flush;
     logic atomic_write;
     logic xrc;
+    logic apm;
     logic extended;
     logic [2:0] qp_state;
     logic shared;
