@@ -78,7 +78,7 @@ OWNERS = {
     "SendStates": {"requester.h", "requester_part.h"},
     "SentMessages": {"requester_part.h"},
     "PostedSends": {"qp_scheduler.h"},
-    "ReceiveStates": {"responder_check.h", "receive_flush.h", "unreliable_messages.h"},  # of what ends in responder_execute
+    "ReceiveStates": {"responder_check.h", "rd_requests.h", "receive_flush.h", "unreliable_messages.h"},  # of what ends in responder_execute
     "SharedQueues": {"responder_check.h"},
     "CompletionRings": {"completion.h"},
     "EventRings": {"event.h"},

@@ -37,6 +37,12 @@ void Command::take_fault(FaultLink& link) {
   if (f.event == EventType::DeviceFatal) [[unlikely]]
     return take_fatal(link);
   if (f.step != PathStep::None) return take_step(link);
+  if (device::is_ee(f.qpn)) [[unlikely]] {  // class D
+    if (!outputs.events_out->can_push()) return;
+    const u32 ee = link.pop().qpn;
+    contexts_.qps[ee].state = contexts_.qps[device::receiver_number(ee)].state = QpState::Error;
+    return end_context(ee, requester_.ee_service().failed_status(ee), WcStatus::InvEecStateErr);
+  }
   const QpConfig* qp = contexts_.find_qp(f.qpn);
   if (f.sends_alone) {  // whose requester has stopped
     if (qp && sends(qp->state)) {
@@ -88,6 +94,20 @@ void Command::take_fault(FaultLink& link) {
     requester_.enter_error(qpn);
     execute_.enter_error(qpn);
   }
+}
+
+// o9-156, ERR-39: an EE context is in Error, or is reset or destroyed.
+void Command::end_context(u32 ee, WcStatus served, WcStatus asking) {
+  const InMessage message = contexts_.receive_of(ee).message;
+  const EeService& service = requester_.ee_service();
+  const bool fails = contexts_.qps[ee].state == QpState::Error;
+  const bool told = message == InMessage::Send || service.blames(ee);
+  const bool is_used = message != InMessage::None || service.serves(ee);
+  execute_.end_context(ee, WcStatus::LocEecOpErr);
+  if (!fails) execute_.clear(device::receiver_number(ee));
+  requester_.end_context(ee, served, asking, !fails);
+  if (fails && is_used && !told)
+    outputs.events_out->push(EventNote{kAsyncEq, {EventType::EecFatal, device::eecn_of(ee)}});
 }
 
 void Command::take_invalidate(const Fault& f) {
@@ -228,6 +248,9 @@ void Command::execute() {
     requester_.clear(effect.qpn);
     execute_.clear(effect.qpn);
   }
+  if (effect.ended_eec)
+    end_context(device::ee_number(*effect.ended_eec), WcStatus::LocEecOpErr, effect.ended_status);
+  if (effect.changed_eec) requester_.serve(device::ee_number(*effect.changed_eec));
   if (effect.start) requester_.psns.start(effect.qpn);
   if (effect.drain) requester_.drain(effect.qpn);
   if (effect.resume) requester_.resume(effect.qpn);

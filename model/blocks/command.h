@@ -69,6 +69,7 @@ class Command : public engine::Block {
  private:
   void take_fault(FaultLink& link);
   void take_fatal(FaultLink& link);
+  void end_context(u32 ee, proto::WcStatus served, proto::WcStatus asking);
   void start(u64 address);
   void arrived(bool readable);
   void drop_unread();

@@ -46,6 +46,7 @@ struct Turn {
   bool unreadable = false;            // memory returned an error
   bool again = false;                 // all of them were fetched before
   bool cached = false;                // hit in the WQE cache; they are not read
+  bool lent = false;                  // RD: the WQE that an EE context sends; it is a copy
   PushedWqe* pushed = nullptr;        // all its WQEs in order; nullptr: they are read
   struct ReadOrder* order = nullptr;  // of its queue pair, while its WQEs are read
   alignas(64) std::array<u8, kBytes> wqes{};
@@ -81,6 +82,7 @@ struct SchedulerNote {
 // A response that passed response_check. `packet`: a READ or ATOMIC response, with its data.
 struct Acknowledgement {
   u32 qpn = 0, psn = 0, msn = 0;
+  u32 dest_qpn = 0;  // RD, whose `qpn` is that of the EE context
   u8 syndrome = 0;
   u32 payload_bytes = 0;  // 0 for an Acknowledge
   Packet* packet = nullptr;
@@ -113,6 +115,8 @@ struct Reply {
   bool becn = false;  // G26.1
   Packet* packet = nullptr;
   bool native = false;  // the notification is a CN; that of a datagram is a complete `packet`
+  u32 dest_qpn = 0;  // RD: the queue pair that asked
+  u16 pkey = 0;      // RD
 };
 
 // A change that must happen between two cycles: a queue pair enters Error, with its affiliated

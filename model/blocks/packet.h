@@ -43,6 +43,8 @@ struct alignas(64) Packet {
   proto::FrameShape shape{};  // of a sent packet
   proto::ParsedPacket parsed;
   device::ReceiveQueue receive_queue{};  // the queue whose WQEs it takes, if it takes any
+  bool keeps_wqe = false;  // RD: the receive WQE of a message that it ends returns to its queue
+  u32 refusals = 0;        // RD: ReceiveState::refusals when it was judged
   // of a sent packet: bytes of its unit after it; if the packetizer has units
   u32 behind_in_unit = 0;
 

@@ -21,6 +21,13 @@ T& at(std::vector<T>& table, u32 index) {
   return table[index];
 }
 
+// An object leaves one RD domain for another; 0: none. RD queue pairs and EE contexts are in their
+// domain from Init on.
+inline void change_rd_domain(Contexts& contexts, u32 from, u32 to) {
+  if (from) --contexts.rd_domains[from].uses;
+  if (to) ++contexts.rd_domains[to].uses;
+}
+
 using CommandFunction = proto::CommandStatus(Call&);
 CommandFunction query_device, set_port, query_port, query_drops, query_transport, alloc_pd,
     query_pd, dealloc_pd, register_mr, query_mr, deregister_mr;
@@ -29,6 +36,7 @@ CommandFunction alloc_mr, reregister_mr, register_shared_mr, alloc_mw, dealloc_m
 CommandFunction create_cq, modify_cq, query_cq, destroy_cq, create_eq, query_eq, destroy_eq,
     set_vector, query_vector;
 CommandFunction alloc_xrcd, query_xrcd, dealloc_xrcd;
+CommandFunction alloc_rdd, query_rdd, dealloc_rdd, create_eec, modify_eec, query_eec, destroy_eec;
 CommandFunction create_srq, modify_srq, query_srq, destroy_srq;
 CommandFunction attach_multicast, detach_multicast;
 CommandFunction set_context_memory;

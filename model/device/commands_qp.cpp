@@ -18,6 +18,7 @@ QpSide side_of(const QpCreate& a) {
 }
 // G24.1: an initiator has only a PD and a send CQ, a target has only a domain.
 bool has_what_its_side_has(const QpCreate& a) {
+  if (Service(a.service) == Service::Rd && a.srqn) return false;  // T10-20
   switch (side_of(a)) {
     case QpSide::Both:
       return !a.is_target && !a.xrcd;
@@ -43,6 +44,7 @@ void for_each_used(Contexts& x, const QpConfig& qp, const Fn& fn) {
   if (qp.side == QpSide::Both) fn(x.cqs[qp.receive_cq].uses);
   if (qp.srqn) fn(x.srqs[qp.srqn].uses);
   if (qp.xrcd) fn(x.xrc_domains[qp.xrcd].uses);
+  if (qp.rdd) fn(x.rd_domains[qp.rdd].uses);
 }
 }  // namespace
 
@@ -101,10 +103,14 @@ CommandStatus modify_qp(Call& c) {
   QpConfig& qp = x.qps[qpn];
   const QpState from = qp.state;
   if (qp.srqn && a.mask & kQpPort && a.port != x.srqs[qp.srqn].port) return CommandStatus::BadValue;
+  if (qp.service == Service::Rd && a.mask & kQpRdd && !x.find_rd_domain(a.rdd))
+    return CommandStatus::BadObject;
+  const u32 domain = qp.rdd;
   const CommandStatus status =
       proto::modify_qp(qp, x.given[qpn], x.alternate_of(qpn), x.send_of(qpn), x.receive_of(qpn), a,
                        x.ports, x.sends_posted[qpn]);
   if (status != CommandStatus::Ok) return status;
+  change_rd_domain(x, domain, qp.rdd);
   c.effect.qpn = qpn;
   if (a.state == QpState::Reset) x.sends_posted[qpn] = 0;
   c.effect.flush = a.state == QpState::Error;

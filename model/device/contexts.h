@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The objects of one HCA.
 #pragma once
+#include <array>
 #include <map>
 #include <optional>
 #include <span>
@@ -45,6 +46,38 @@ struct XrcDomain {
   u32 uses = 0;  // SRQs and target queue pairs
 };
 
+struct RdDomain {
+  bool allocated = false;
+  u32 uses = 0;  // queue pairs and EE contexts
+};
+// An EE context (G13.1); its attributes are in QpTable.
+struct EeContext {
+  bool allocated = false;
+  u64 context = 0;  // chosen by the host
+  proto::QpAttributes given{};
+};
+// By QPN. By number also the attributes of EE contexts, with those of the queue pair that each
+// serves now: as requester the one whose message it sends, as responder the one that a request
+// names.
+class QpTable : public std::vector<proto::QpConfig> {
+ public:
+  proto::QpConfig& operator[](u32 number) {
+    if (is_ee(number)) [[unlikely]]
+      return of_ees_[part_of(number) & 1][eecn_of(number)];
+    return vector::operator[](number);
+  }
+  const proto::QpConfig& operator[](u32 number) const {
+    return const_cast<QpTable&>(*this)[number];
+  }
+  void make_ee(u32 eecn) {
+    for (auto& part : of_ees_)
+      if (eecn >= part.size()) part.resize(std::max<std::size_t>(eecn + 1, part.size() * 2));
+  }
+
+ private:
+  std::array<std::vector<proto::QpConfig>, 2> of_ees_;  // as requester, as responder
+};
+
 // The cable of a port, and the state that SetPort requested.
 struct PortCable {
   bool is_broken = false;
@@ -72,7 +105,7 @@ auto& message_in(Ring& ring, u32 index) {
 // them; each running state has one owner block, which holds its Writer (writers.h).
 struct Contexts {
   // Members that each packet needs lie side by side.
-  std::vector<proto::QpConfig> qps;
+  QpTable qps;
   ByConnection<proto::SendState> send;
   ByConnection<proto::ReceiveState> receive;
   ByConnection<std::vector<proto::SentMessage>> sent;  // by WQE index modulo the queue's size
@@ -95,6 +128,8 @@ struct Contexts {
   std::vector<u32> bound_windows;  // by QP: bound windows of type 2A
   std::vector<Pd> pds;
   std::vector<XrcDomain> xrc_domains;
+  std::vector<RdDomain> rd_domains;
+  std::vector<EeContext> ee_contexts;
   std::vector<EventRing> cqs, eqs;
   std::vector<proto::SharedQueue> srqs;
   std::vector<proto::MulticastMember> members;
@@ -128,8 +163,14 @@ struct Contexts {
     }
   }
   const proto::QpConfig* find_qp(u32 qpn) const { return find_entry(qps, qpn); }
-  // The connection that the messages of a queue pair use.
-  Connection connection_of(u32 qpn) const { return Connection(qpn); }
+  // A queue pair, or an EE context.
+  const proto::QpConfig* find_number(u32 number) const {
+    if (!is_ee(number)) [[likely]]
+      return find_qp(number);
+    return find_entry(ee_contexts, eecn_of(number)) ? &qps[number] : nullptr;
+  }
+  // The connection of a queue pair, or of an EE context (ee_number()).
+  Connection connection_of(u32 number) const { return Connection(number); }
   proto::SendState& send_of(u32 qpn) { return send[connection_of(qpn)]; }
   const proto::SendState& send_of(u32 qpn) const { return send[connection_of(qpn)]; }
   proto::ReceiveState& receive_of(u32 qpn) { return receive[connection_of(qpn)]; }
@@ -140,6 +181,8 @@ struct Contexts {
   // message names it (G24.2, G24.5).
   ReceiveQueue receive_queue_of(const proto::QpConfig& qp,
                                 const proto::ParsedPacket& packet) const {
+    if (qp.side == proto::QpSide::EeContext) [[unlikely]]
+      return ReceiveQueue(0, qp.served);
     if (qp.service != proto::Service::Xrc) [[likely]]
       return ReceiveQueue(qp.srqn);
     if (!packet.opcode || !packet.has(proto::Ext::XrcEth)) return {};
@@ -147,6 +190,12 @@ struct Contexts {
     const bool inside =
         state.message != proto::InMessage::None && !proto::begins_message(packet.opcode->position);
     return ReceiveQueue(inside ? state.xrc_srqn : packet.xrc_eth.xrc_srq);
+  }
+  // The ring of a receive queue.
+  const proto::WorkQueue& ring_of(const proto::QpConfig& qp, ReceiveQueue queue) const {
+    if (queue.owner()) [[unlikely]]
+      return qps[queue.owner()].rq;
+    return proto::ring_of(qp, find_shared(queue));
   }
   // The receive queue of the message that began last: the one whose WQE it holds.
   ReceiveQueue held_queue_of(const proto::QpConfig& qp) const {
@@ -168,6 +217,8 @@ struct Contexts {
   const proto::SharedQueue* find_srq(u32 srqn) const { return find_entry(srqs, srqn); }
   EventRing* find_eq(u32 eqn) { return find_entry(eqs, eqn); }
   XrcDomain* find_xrc_domain(u32 number) { return find_entry(xrc_domains, number); }
+  RdDomain* find_rd_domain(u32 number) { return find_entry(rd_domains, number); }
+  EeContext* find_ee_context(u32 eecn) { return find_entry(ee_contexts, eecn); }
   Pd* find_pd(u32 pd) { return find_entry(pds, pd); }
   const proto::SentMessage& message(Connection connection, u32 index) const {
     return message_in(sent[connection], index);

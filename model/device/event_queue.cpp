@@ -15,6 +15,8 @@ u64 context_of(const Contexts& contexts, const proto::Event& event) {
       return contexts.cqs[event.object].context;
     case EventObject::Srq:
       return contexts.srqs[event.object].context;
+    case EventObject::Eec:
+      return contexts.ee_contexts[event.object].context;
     case EventObject::Port:
     case EventObject::Device:
       return 0;

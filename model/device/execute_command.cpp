@@ -57,6 +57,13 @@ constexpr std::array kCommands{
     CommandRow{CommandOpcode::QueryXrcd,    query_xrcd, true},
     CommandRow{CommandOpcode::DeallocXrcd,  dealloc_xrcd, true},
     CommandRow{CommandOpcode::RegisterSharedMr, register_shared_mr},
+    CommandRow{CommandOpcode::AllocRdd,     alloc_rdd},
+    CommandRow{CommandOpcode::QueryRdd,     query_rdd, true},
+    CommandRow{CommandOpcode::DeallocRdd,   dealloc_rdd, true},
+    CommandRow{CommandOpcode::CreateEec,    create_eec},
+    CommandRow{CommandOpcode::ModifyEec,    modify_eec},
+    CommandRow{CommandOpcode::QueryEec,     query_eec, true},
+    CommandRow{CommandOpcode::DestroyEec,   destroy_eec, true},
     // clang-format on
 };
 static_assert(kCommands.size() == kCommandOpcodes.size());

@@ -18,6 +18,11 @@ struct CommandEffect {
   bool drain = false;     // it entered SQD
   bool recover = false;   // it left SQE for RTS
   bool migrates = false;  // it goes to its alternate path (device::migrate())
+  // An EE context (its EE context number) that entered Error, Reset, or was destroyed: its messages
+  // end, and with this status the work requests of queue pairs that ask for it.
+  std::optional<u32> ended_eec{};
+  proto::WcStatus ended_status{};
+  std::optional<u32> changed_eec{};  // it may go on
   // A key, a queue or a queue pair was removed: the command is written back when the earlier judged
   // accesses have ended.
   bool takes_away = false;

@@ -13,7 +13,9 @@ struct ObjectLimits {
   u32 vectors = 64;       // interrupt vectors
   u32 ports = 1;
   u32 xrc_domains = 1 << 16;
-  u32 first_qp = 2;  // QP numbers below are reserved for management (QPS-1)
+  u32 rd_domains = 1 << 16;
+  u32 ee_contexts = 1 << 16;  // EE context numbers
+  u32 first_qp = 2;           // QP numbers below are reserved for management (QPS-1)
   u32 multicast_members = 1024;
 };
 }  // namespace hca::device

@@ -34,6 +34,16 @@ using EventRings = Writer<&Contexts::eqs>;
 using Vectors = Writer<&Contexts::vectors>;
 using PostedSends = Writer<&Contexts::sends_posted>;
 
+// The attributes of EE contexts: those of the queue pairs that they serve.
+class ServedContexts {
+ public:
+  explicit ServedContexts(Contexts& contexts) : qps_(&contexts.qps) {}
+  proto::QpConfig& operator[](u32 ee) const { return (*qps_)[ee]; }
+
+ private:
+  QpTable* qps_;
+};
+
 class SentMessages : Writer<&Contexts::sent> {
  public:
   using Writer::Writer;

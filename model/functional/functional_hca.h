@@ -2,6 +2,7 @@
 // The HCA as seen by host software and the wire, without time: calls the rules of model/proto back
 // to back. Work takes no time; only advance_to() moves the clock, and timers fire when due.
 #pragma once
+#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
@@ -15,6 +16,7 @@
 #include "model/device/memory_keys.h"
 #include "model/device/migration.h"
 #include "model/device/port_counts.h"
+#include "model/proto/transport/ee_context.h"
 #include "model/proto/transport/kept_requests.h"
 #include "model/proto/transport/qp_transitions.h"
 #include "model/proto/transport/reply_rules.h"
@@ -93,12 +95,16 @@ class FunctionalHca {
     proto::WorkOperands operands;
     proto::AddressHandle address;  // UD
     proto::Path path;              // UD
+    proto::RdAddress rd;           // RD
     u32 bytes;
     Pieces pieces;
     proto::WcStatus status;
     bool unreadable;  // the WQEs are not known
   };
-  // State of a QP beyond its contexts.
+  // The end of a RESYNC: the work request that failed completes; one that an RNR NAK suspended waits
+  // for its time; of one whose queue pair left, nothing.
+  enum class Resync : u8 { None, Fails, Suspends, Leaves };
+  // State of a QP, or of an EE context, beyond its contexts.
   struct Progress {
     u32 posted = 0;                   // send WQEs
     Nanoseconds due = 0;              // expiry of its timer; 0: it does not run
@@ -113,9 +119,30 @@ class FunctionalHca {
     bool congested = false;      // G26.1
     proto::LossRecord losses;
     std::map<proto::Psn, std::vector<u8>> kept;  // frames of requests ahead
+    // RD queue pair: the EE context that it asks for its next work request (ee_number()).
+    std::optional<u32> asks;
+    bool suspended = false;  // an RNR NAK interrupted that work request (G13.4)
+    // EE context: the queue pairs that ask for it, and the message that it sends.
+    std::deque<u32> asking;
+    bool serves = false;
+    proto::RdAddress address{};
+    Resync resync = Resync::None;
+    proto::WcStatus status{};  // Resync::Fails
   };
 
   device::Connection connection_of(u32 qpn) const { return contexts_.connection_of(qpn); }
+  // The attributes for a message: of a queue pair, or of an EE context (ee_number()).
+  const proto::QpConfig& sender(u32 number) const { return contexts_.qps[number]; }
+  const proto::QpConfig& receiver(u32 number) const {
+    return contexts_.qps[device::is_ee(number) ? device::receiver_number(number) : number];
+  }
+  bool is_rd_queue(u32 number) const {
+    return !device::is_ee(number) && contexts_.qps[number].service == proto::Service::Rd;
+  }
+  // The WQE of message `index`: an EE context sends the oldest one of the queue pair that it serves.
+  u32 wqe_of(const proto::QpConfig& qp, u32 index) const {
+    return device::is_ee(qp.qpn) ? contexts_.send_of(qp.served).completed : index;
+  }
 
   // Host side: host_side.cpp.
   void ring_send(u32 qpn, u16 producer);
@@ -186,6 +213,28 @@ class FunctionalHca {
   void transmit(const proto::QpConfig& qp, const proto::Path& path, const proto::OpcodeRow& row,
                 const proto::Bth& bth, const proto::ExtHeaders& ext, u32 payload_bytes);
 
+  // RD, requester: ee_contexts.cpp.
+  void ask(u32 qpn);
+  void serve_next(u32 ee);
+  bool send_resync(u32 ee);
+  void start_resync(u32 ee, Resync end);
+  void end_message(u32 ee);
+  void fail_message(u32 ee, proto::WcStatus status);
+  void suspend(u32 ee, u8 rnr_code);
+  void leave(u32 qpn);
+  void free_context(u32 ee);
+  void end_context(u32 ee, proto::WcStatus served, proto::WcStatus asking);
+  // RD, responder: ee_receive.cpp.
+  void receive_rd(proto::ParsedPacket& packet, std::span<const u8> frame, u32 port);
+  void receive_rd_answer(const proto::QpConfig& context, const proto::ParsedPacket& packet,
+                         std::span<const u8> frame);
+  void prepare_rd(u32 ee, const proto::ParsedPacket& packet, const proto::RequestVerdict& v);
+  void abort_received(u32 ee, std::optional<proto::WcStatus> status);
+  void end_refused(u32 ee, const proto::ParsedPacket& packet, const proto::RequestVerdict& v);
+  void fail_queue_pair(u32 ee, const proto::ParsedPacket& packet, const proto::RequestVerdict& v);
+  void complete_taken(u32 qpn, u32 index, proto::WcStatus status);
+  void forget_received(u32 qpn, bool completes);
+
   // Responder: responder_side.cpp.
   void count(const proto::QpConfig& qp, const proto::RequestVerdict& verdict) {
     ++counters(qp).requests[std::size_t(verdict.cause)];
@@ -242,9 +291,9 @@ class FunctionalHca {
   const device::EventRings eqs_{contexts_};
   const device::Vectors vectors_{contexts_};
   const device::PortCounts counts_{contexts_};
-  std::vector<Progress> progress_;
-  std::set<std::pair<Nanoseconds, u32>> timers_;  // (due, QPN)
-  std::map<u32, Nanoseconds> cq_timers_;          // by CQN: its moderation timer, if it runs
+  std::array<std::vector<Progress>, 2> progress_;  // of queue pairs, of EE contexts
+  std::set<std::pair<Nanoseconds, u32>> timers_;   // (due, QPN)
+  std::map<u32, Nanoseconds> cq_timers_;           // by CQN: its moderation timer, if it runs
   SendWork work_;
   proto::GoBackN::Record nothing_;
   std::array<u8, 4096 + proto::kMaxHeaderBytes> frame_;          // frame under construction

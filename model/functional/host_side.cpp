@@ -9,9 +9,11 @@
 namespace hca::functional {
 using namespace proto;
 
-FunctionalHca::Progress& FunctionalHca::progress(u32 qpn) {
-  if (qpn >= progress_.size()) progress_.resize(qpn + 1);
-  return progress_[qpn];
+FunctionalHca::Progress& FunctionalHca::progress(u32 number) {
+  std::vector<Progress>& part = progress_[device::is_ee(number)];
+  const u32 index = device::eecn_of(number);
+  if (index >= part.size()) part.resize(index + 1);
+  return part[index];
 }
 
 // ---- Doorbells
@@ -99,6 +101,8 @@ void FunctionalHca::run_command(u64 address) {
   }
   if (effect.clear) {
     stop_timer(effect.qpn);
+    leave(effect.qpn);
+    forget_received(effect.qpn, false);
     Progress& s = progress(effect.qpn);
     s = {};
   }
@@ -106,11 +110,14 @@ void FunctionalHca::run_command(u64 address) {
   if (effect.message) interrupt(effect.vector);
   raise_of_port(effect.port, effect.port_events);
   if (effect.migrates) migrate(effect.qpn);
+  if (effect.ended_eec)
+    end_context(device::ee_number(*effect.ended_eec), WcStatus::LocEecOpErr, effect.ended_status);
   if (effect.drain) raise_if_drained(effect.qpn);
   if (effect.event) raise(effect.event->type, effect.event->object);
   if (effect.cqn) notify(*effect.cqn);
   if (asked.opcode == CommandOpcode::ModifyQp && contexts_.find_qp(asked.object))
     pump(asked.object);
+  if (effect.changed_eec) pump(device::ee_number(*effect.changed_eec));
 }
 
 // ---- Completions and events
@@ -188,8 +195,7 @@ void FunctionalHca::interrupt(std::optional<u16> vector) {
 }
 
 void FunctionalHca::raise_if_drained(u32 qpn) {
-  if (const auto event = take_drained(contexts_.qps[qpn], contexts_.send_of(qpn)))
-    raise(*event, qpn);
+  if (const auto event = take_drained(sender(qpn), contexts_.send_of(qpn))) raise(*event, qpn);
 }
 
 void FunctionalHca::enter_error(u32 qpn) {
@@ -203,6 +209,7 @@ void FunctionalHca::enter_error(u32 qpn) {
 // G20.2: posted work requests complete in posting order, SQ and RQ independently.
 void FunctionalHca::flush_sends(u32 qpn) {
   const QpConfig& qp = contexts_.qps[qpn];
+  leave(qpn);
   SendState& s = contexts_.send_of(qpn);
   Cqe cqe{};
   cqe.qpn = qpn;
@@ -227,6 +234,7 @@ void FunctionalHca::flush_receives(u32 qpn) {
     cqe.wqe_index = u16(uses_srq(qp) ? r.shared_wqe : r.rq_consumed - 1);
     complete_of(qp, contexts_.held_queue_of(qp), cqe);
   }
+  forget_received(qpn, true);
   while (r.rq_consumed != r.rq_posted) {
     cqe.wqe_index = u16(r.rq_consumed++);
     complete(qp.receive_cq, cqe);

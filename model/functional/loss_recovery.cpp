@@ -19,7 +19,7 @@ PsnRange FunctionalHca::packet_of(u32 qpn, Psn psn) const {
 // Class A: to the oldest that is not acknowledged.
 void FunctionalHca::go_back(u32 qpn, const AckVerdict& verdict) {
   SendState& s = contexts_.send_of(qpn);
-  by_recovery(recovery_of(contexts_.qps[qpn]), [&](auto policy) {
+  by_recovery(recovery_of(sender(qpn)), [&](auto policy) {
     auto& known = losses<decltype(policy)>(qpn);
     const PsnRange packet = packet_of(qpn, s.unacked_psn);
     if (verdict.action == AckAction::Wait || verdict.implied)
@@ -31,7 +31,7 @@ void FunctionalHca::go_back(u32 qpn, const AckVerdict& verdict) {
 
 // The responder keeps the packet with this PSN and lacks one before it.
 void FunctionalHca::note_kept(u32 qpn, Psn psn) {
-  by_recovery(recovery_of(contexts_.qps[qpn]), [&](auto policy) {
+  by_recovery(recovery_of(sender(qpn)), [&](auto policy) {
     policy.on_selective_nak(contexts_.send_of(qpn), losses<decltype(policy)>(qpn),
                             packet_of(qpn, psn));
   });

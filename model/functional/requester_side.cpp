@@ -12,25 +12,27 @@ using namespace proto;
 
 // Sends all that may be sent now.
 void FunctionalHca::pump(u32 qpn) {
-  while (sends(contexts_.qps[qpn].state) && !contexts_.send_of(qpn).waits_rnr &&
-         send_next_message(qpn)) {
+  if (is_rd_queue(qpn)) return ask(qpn);
+  if (device::is_ee(qpn)) serve_next(qpn);
+  while (sends(sender(qpn).state) && !contexts_.send_of(qpn).waits_rnr && send_next_message(qpn)) {
   }
   const SendState& s = contexts_.send_of(qpn);
-  if (s.anything_unacked() && !s.waits_rnr && !progress(qpn).due && sends(contexts_.qps[qpn].state))
-    set_timer(qpn, ack_timeout_ns(contexts_.qps[qpn].timeout));  // G11.1
+  if (s.anything_unacked() && !s.waits_rnr && !progress(qpn).due && sends(sender(qpn).state))
+    set_timer(qpn, ack_timeout_ns(sender(qpn).timeout));  // G11.1
 }
 
 // Goes on with the message that holds send_psn, or begins a new one; false: nothing to send.
 bool FunctionalHca::send_next_message(u32 qpn) {
-  const QpConfig& qp = contexts_.qps[qpn];
+  const QpConfig& qp = sender(qpn);
   SendState& s = contexts_.send_of(qpn);
   const u32 index =
       wqe_of_psn(s.completed, s.started, s.send_psn,
                  [&](u32 i) -> const SentMessage& { return sent_.message(connection_of(qpn), i); });
   if (index == progress(qpn).posted || (index == s.started && starts_nothing(qp, s))) return false;
-  fetch_send(qp, index);
+  if (progress(qpn).resync != Resync::None) return send_resync(qpn);
+  fetch_send(qp, wqe_of(qp, index));
   if (work_.unreadable) {
-    fail_unread(qpn);
+    fail_unread(queue_pair_of(qp));
     return false;
   }
   if (work_.status == WcStatus::Success && index == s.started) {
@@ -51,7 +53,7 @@ bool FunctionalHca::send_next_message(u32 qpn) {
 }
 
 void FunctionalHca::send_packets(u32 qpn, u32 index) {
-  const QpConfig& qp = contexts_.qps[qpn];
+  const QpConfig& qp = sender(qpn);
   SendState& s = contexts_.send_of(qpn);
   SentMessage& m = sent_.message(connection_of(qpn), index);
   ExtHeaders ext;
@@ -79,6 +81,7 @@ void FunctionalHca::send_packets(u32 qpn, u32 index) {
     gather(work_.pieces, m.answer == Answer::Read ? 0 : plan.offset, payload);
     Bth bth = request_bth(qp, plan);
     if (datagram) address_datagram(bth, ext, qp, work_.address);
+    if (device::is_ee(qpn)) ext.deth = deth_of(qp, progress(qpn).address);
     transmit(qp, path, *plan.row, bth, ext, plan.bytes);
     i += plan.psns.count;
     if (recovery != Recovery::GoBackN) i = std::max(i, psns_between(m.first_psn, s.send_psn));
@@ -107,6 +110,11 @@ void FunctionalHca::fetch_send(const QpConfig& qp, u32 index) {
     const auto path = path_of_datagram(qp, work_.address, contexts_.ports[qp.port - 1u]);
     if (!path) return void(work_.status = WcStatus::LocQpOpErr);
     work_.path = *path;
+  }
+  if (qp.service == Service::Rd) {
+    std::array<u8, kRdAddressBytes> address;
+    io_.read(slot + rd_address_offset(row), address);
+    work_.rd = decode<RdAddress>(address.data());
   }
   if (row.segment_bytes())
     io_.read(slot + kSendWqeBytes, {work_.operands.bytes.data(), row.segment_bytes()});
@@ -176,7 +184,9 @@ void FunctionalHca::gather(const Pieces& pieces, u32 offset, std::span<u8> to) {
 // The payload lies in frame_ after the room for the headers.
 void FunctionalHca::transmit(const QpConfig& qp, const Path& path, const OpcodeRow& row,
                              const Bth& bth, const ExtHeaders& ext, u32 payload_bytes) {
-  write_headers(path, row, bth, ext, payload_bytes, frame_.data(), ip_id_++);
+  ExtHeaders headers = ext;
+  headers.rdeth = {qp.remote_eecn};
+  write_headers(path, row, bth, headers, payload_bytes, frame_.data(), ip_id_++);
   const u32 bytes = finish_frame(frame_.data(), shape_of(path, row, payload_bytes));
   if (!may_send(contexts_.ports[qp.port - 1u], qp.qpn)) return;
   ++counters(qp).sent;
@@ -240,7 +250,7 @@ void FunctionalHca::receive_response(const QpConfig& qp, const ParsedPacket& pac
 
 // Writes response data to the buffers of WQE `index`.
 WcStatus FunctionalHca::place(const QpConfig& qp, u32 index, u32 offset, std::span<const u8> data) {
-  fetch_send(qp, index);
+  fetch_send(qp, wqe_of(qp, index));
   if (work_.status != WcStatus::Success) return work_.status;
   for (const Piece& piece : work_.pieces) {
     if (data.empty()) break;
@@ -259,11 +269,11 @@ WcStatus FunctionalHca::place(const QpConfig& qp, u32 index, u32 offset, std::sp
 void FunctionalHca::act(u32 qpn, const AckVerdict& judged) {
   const AckVerdict verdict = or_migrate(contexts_.qps[qpn], judged);
   if (verdict.action == AckAction::Drop) {
-    ++counters(contexts_.qps[qpn]).unexpected_answers;
+    ++counters(sender(qpn)).unexpected_answers;
     return;
   }
   if (verdict.action == AckAction::Credits) return pump(qpn);
-  const QpConfig& qp = contexts_.qps[qpn];
+  const QpConfig& qp = sender(qpn);
   SendState& s = contexts_.send_of(qpn);
   const bool progress = verdict.psn != s.unacked_psn;
   if (verdict.implied) counts_.implied_nak(qp);
@@ -279,6 +289,8 @@ void FunctionalHca::act(u32 qpn, const AckVerdict& judged) {
     case AckAction::Fail:
       return fail_send(qpn, verdict.status);
     case AckAction::Wait:
+      if (device::is_ee(qpn) && this->progress(qpn).resync == Resync::None)
+        return suspend(qpn, verdict.rnr_code);
       s.waits_rnr = true;
       set_timer(qpn, rnr_delay_ns(verdict.rnr_code));  // G8.2, G8.3
       [[fallthrough]];
@@ -300,11 +312,12 @@ void FunctionalHca::act(u32 qpn, const AckVerdict& judged) {
 
 // G12.2: completes the messages that are acknowledged to their end.
 void FunctionalHca::complete_sent(u32 qpn) {
-  const QpConfig& qp = contexts_.qps[qpn];
+  const QpConfig& qp = sender(qpn);
   SendState& s = contexts_.send_of(qpn);
   while (s.completed != s.started && sends(qp.state)) {
     const SentMessage m = sent_.message(connection_of(qpn), s.completed);
     if (psn_distance(m.end_psn(), s.unacked_psn) < 0) return;
+    if (device::is_ee(qpn)) return end_message(qpn);
     Cqe cqe{};
     cqe.qpn = qpn;
     cqe.wqe_index = u16(s.completed++);
@@ -318,6 +331,7 @@ void FunctionalHca::complete_sent(u32 qpn) {
 // Class B: the oldest WQE completes with `status`, all later ones are flushed; the receive queue of
 // an unreliable service continues.
 void FunctionalHca::fail_send(u32 qpn, WcStatus status) {
+  if (device::is_ee(qpn)) return fail_message(qpn, status);
   const QpConfig& qp = contexts_.qps[qpn];
   SendState& s = contexts_.send_of(qpn);
   Cqe cqe{};
@@ -325,7 +339,7 @@ void FunctionalHca::fail_send(u32 qpn, WcStatus status) {
   cqe.status = status;
   cqe.wqe_index = u16(s.completed);
   if (s.completed++ == s.started) ++s.started;
-  contexts_.qps[qpn].state = state_of_failed_sends(qp.service);
+  contexts_.qps[qpn].state = state_of_failed_sends(qp.service, qp.options.rd_send_error);
   complete(qp.send_cq, cqe);
   if (qp.state == QpState::Error) return enter_error(qpn);
   s.notify_drained = SqdNotify::None;
@@ -342,7 +356,7 @@ void FunctionalHca::fail_unread(u32 qpn) {
 void FunctionalHca::time_out(u32 qpn) {
   SendState& s = contexts_.send_of(qpn);
   if (std::exchange(s.waits_rnr, false)) return pump(qpn);  // G8.2
-  counts_.timeout(contexts_.qps[qpn]);
+  counts_.timeout(sender(qpn));
   act(qpn, judge_timeout(s));
 }
 }  // namespace hca::functional

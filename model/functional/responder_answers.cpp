@@ -9,7 +9,7 @@ using namespace proto;
 
 void FunctionalHca::execute_read(u32 qpn, const ParsedPacket& packet, const RequestEffect& effect,
                                  std::span<const u8> frame) {
-  const QpConfig& qp = contexts_.qps[qpn];
+  const QpConfig& qp = receiver(qpn);
   const Answer kind = packet.opcode->traits().answer;
   u64 original = 0;
   if (packet.opcode->traits().exact_bytes) {
@@ -31,7 +31,7 @@ void FunctionalHca::execute_read(u32 qpn, const ParsedPacket& packet, const Requ
 }
 
 void FunctionalHca::repeat_read(u32 qpn, const ParsedPacket& packet, const RequestEffect& effect) {
-  const QpConfig& qp = contexts_.qps[qpn];
+  const QpConfig& qp = receiver(qpn);
   SavedRequests& saved = progress(qpn).saved;
   const Answer kind = packet.opcode->traits().answer;
   const Region* region = contexts_.find_region(effect.rkey);
@@ -43,7 +43,8 @@ void FunctionalHca::repeat_read(u32 qpn, const ParsedPacket& packet, const Reque
   } else if (refuses_repeated_read(qp, key_good)) {
     counts_.add(qp, kKeyGone.cause);
     answer(qp, kKeyGone, effect);
-    return fail_receive(qpn, packet, kKeyGone);
+    return device::is_ee(qpn) ? end_refused(qpn, packet, kKeyGone)
+                              : fail_receive(qpn, packet, kKeyGone);
   } else if (may_repeat_read(saved, effect, packet.opcode->operation, qp, key_good)) {
     return respond_read(qp, effect, false);
   }

@@ -23,6 +23,8 @@ void FunctionalHca::take_frame(std::span<const u8> frame, u32 port) {
   ParsedPacket packet;
   const PacketVerdict form = check_frame(frame, framing_row(Framing(own.framing)).link, packet);
   if (form != PacketVerdict::Good) return counts_.drop(port, counter_of(form));
+  if (is_of_rd(packet) && has(contexts_.options, Capability::Rd))
+    return receive_rd(packet, frame, port);
   const QpConfig* qp = contexts_.find_qp(packet.bth.dest_qp);
   if (!qp && packet.bth.dest_qp == kMulticastQp)
     return receive_multicast(packet, frame, port, kAnyQp);
@@ -103,14 +105,18 @@ void FunctionalHca::receive_request(u32 qpn, const ParsedPacket& packet,
 }
 
 void FunctionalHca::judge(u32 qpn, const ParsedPacket& packet, std::span<const u8> frame) {
-  const QpConfig& qp = contexts_.qps[qpn];
+  const QpConfig& qp = receiver(qpn);
   ReceiveState& state = contexts_.receive_of(qpn);
   const device::ReceiveQueue queue = contexts_.receive_queue_of(qp, packet);
   SharedQueue* const shared = contexts_.find_shared(queue);
   if (shared) look_at(state, *shared);
+  const bool of_ee = device::is_ee(qpn);
+  const QpConfig* const named = of_ee ? contexts_.find_qp(packet.bth.dest_qp) : nullptr;
+  ReceiveState* const taken = of_ee && qp.served ? &contexts_.receive_of(qp.served) : nullptr;
+  if (taken) look_at(state, *taken);
   RequestVerdict verdict =
       judge_request({packet, frame, qp, state, contexts_.find_region(remote_key(packet)),
-                     reads_unfinished(qpn), &contexts_.ports[qp.port - 1u], shared});
+                     reads_unfinished(qpn), &contexts_.ports[qp.port - 1u], shared, named});
   const bool marked = may_draw_cnp(verdict.cause) && draws_cnp(frame.data(), packet);
   if (marked) notify_congestion(qp, packet, frame);
   const bool draws = !marked && draws_cn(qp, packet, verdict);
@@ -125,7 +131,9 @@ void FunctionalHca::judge(u32 qpn, const ParsedPacket& packet, std::span<const u
   if (qp.service == Service::Ud) counts_.drop(qp.port, counter_without_place(verdict.cause));
   const bool reliable = qp.reliable;
   const bool breaks = shared && abandons_send(state, packet, qp, verdict);
+  if (of_ee) prepare_rd(qpn, packet, verdict);
   RequestEffect effect = apply(state, packet, qp, verdict);
+  if (taken) take_from(*taken, state, packet, verdict, effect);
   effect.congested &= !draws;
   if (is_kept(verdict)) {
     tell_kept(effect, state, packet);
@@ -145,7 +153,10 @@ void FunctionalHca::judge(u32 qpn, const ParsedPacket& packet, std::span<const u
   progress(qpn).congested |= effect.congested;
   if (verdict.action != RequestAction::Drop && qp.state == QpState::Rtr &&
       take_established(state)) {
-    raise(EventType::CommEst, qpn);
+    if (of_ee)
+      raise(EventType::EecCommEst, device::eecn_of(qpn));
+    else
+      raise(EventType::CommEst, qpn);
   }
   switch (verdict.action) {
     case RequestAction::Drop:
@@ -160,12 +171,18 @@ void FunctionalHca::judge(u32 qpn, const ParsedPacket& packet, std::span<const u
       if (reads) return execute_read(qpn, packet, effect, frame);
       if (!reliable && !shared) take_receive(state, packet, effect);
       execute(qpn, packet, effect, frame.subspan(packet.payload_offset, packet.payload_bytes));
+      if (taken && !request::is_new_resync(packet, verdict) &&
+          contexts_.qps[qp.served].state == QpState::Error)
+        return;  // class G
       if (packet.bth.ack_req && reliable && qp.state != QpState::Error)
         answer(qp, verdict, effect);  // G4.1
       return;
     case RequestAction::NakAndFail:
       answer(qp, verdict, effect);
-      return fail_receive(qpn, packet, verdict);
+      return of_ee ? fail_queue_pair(qpn, packet, verdict) : fail_receive(qpn, packet, verdict);
+    case RequestAction::NakAndEnd:
+      answer(qp, verdict, effect);
+      return end_refused(qpn, packet, verdict);
     default:
       answer(qp, verdict, effect);
   }
@@ -199,8 +216,8 @@ void FunctionalHca::receive_datagram(u32 qpn, ParsedPacket packet, std::span<con
 
 // Judges the place of the payload, by the rules of its service.
 RequestVerdict FunctionalHca::find_place(u32 qpn, const ParsedPacket& packet) {
-  const Service service = contexts_.qps[qpn].service;
-  if (is_reliable(service)) return find_own_place(qpn, packet);
+  const Service service = receiver(qpn).service;
+  if (is_reliable(service)) return on_service(find_own_place(qpn, packet), service);
   const ReceiveState& r = contexts_.receive_of(qpn);
   if (!uses_srq(contexts_.qps[qpn]) && request::takes_receive_wqe(*packet.opcode) &&
       r.rq_posted == r.rq_consumed)
@@ -210,7 +227,7 @@ RequestVerdict FunctionalHca::find_place(u32 qpn, const ParsedPacket& packet) {
 
 // The receive WQE of a SEND, the key of a WRITE in progress.
 RequestVerdict FunctionalHca::find_own_place(u32 qpn, const ParsedPacket& packet) {
-  const QpConfig& qp = contexts_.qps[qpn];
+  const QpConfig& qp = receiver(qpn);
   const OpcodeRow& row = *packet.opcode;
   const auto find = [this](u32 key) { return contexts_.find_region(key); };
   const device::ReceiveQueue queue = contexts_.receive_queue_of(qp, packet);
@@ -230,7 +247,7 @@ RequestVerdict FunctionalHca::find_own_place(u32 qpn, const ParsedPacket& packet
 }
 
 RequestVerdict FunctionalHca::read_receive_wqe(u32 qpn, device::ReceiveQueue queue) {
-  const QpConfig& qp = contexts_.qps[qpn];
+  const QpConfig& qp = receiver(qpn);
   const SharedQueue* const shared = contexts_.find_shared(queue);
   const u32 index = shared ? shared->head() : contexts_.receive_of(qpn).rq_consumed;
   const WorkQueue& ring = ring_of(qp, shared);
@@ -291,23 +308,24 @@ void FunctionalHca::scatter(Progress& s, std::span<const u8> payload) {
 void FunctionalHca::complete_receive(u32 qpn, const ParsedPacket& packet,
                                      const RequestEffect& effect) {
   const bool send = packet.opcode->operation == Operation::Send;
-  const device::ReceiveQueue queue = contexts_.held_queue_of(contexts_.qps[qpn]);
+  const QpConfig& qp = receiver(qpn);
+  const device::ReceiveQueue queue = contexts_.held_queue_of(qp);
   if (packet.has(Ext::Ieth)) {
     const u32 key = packet.ieth.rkey;
-    const Accessor who = remote_accessor(contexts_.qps[qpn], contexts_.find_shared(queue));
+    const Accessor who = remote_accessor(qp, contexts_.find_shared(queue));
     if (!device::invalidate_key(contexts_, key, who)) return fail_invalidate(qpn, effect);
   }
   Cqe cqe{};
   cqe.opcode = send ? CqeOpcode::Receive : CqeOpcode::ReceiveRdmaImmediate;
   cqe.with_immediate = packet.has(Ext::ImmDt);
   cqe.solicited = packet.bth.solicited;
-  cqe.qpn = qpn;
+  cqe.qpn = queue_pair_of(qp);
   cqe.wqe_index = u16(effect.receive_wqe);
   cqe.byte_len = send ? progress(qpn).received : effect.byte_len;
   cqe.with_invalidate = packet.has(Ext::Ieth);
   if (cqe.with_immediate) cqe.immediate = packet.imm_dt.data;
   if (cqe.with_invalidate) cqe.immediate = packet.ieth.rkey;
-  const QpConfig& qp = contexts_.qps[qpn];
+  if (qp.service == Service::Rd) cqe.src_qp = packet.deth.src_qp;
   if (qp.service == Service::Ud)
     tell_datagram(cqe, packet, effect, qp, contexts_.ports[qp.port - 1u]);
   complete_of(qp, queue, cqe);

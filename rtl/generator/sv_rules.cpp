@@ -161,7 +161,7 @@ std::string rules() {
       kRequestRules.size() - 1);
   for (std::size_t i = kRequestRules.size(); i-- > 0;) {
     const RequestRule& rule = kRequestRules[i];
-    const bool naks = rule.action == RequestAction::Nak || rule.action == RequestAction::NakAndFail;
+    const bool naks = is_nak(rule.action);
     std::string nak = "3'd0";
     for (const NakRow& row : kNakRows)
       if (naks && row.code == rule.nak) nak = "Nak" + joined(row.name);

@@ -52,7 +52,7 @@ std::string values(std::string_view title, const std::vector<Named>& rows) {
 }
 
 std::string_view name_of_object(EventObject object) {
-  constexpr std::array<std::string_view, 5> kNames{"QP", "CQ", "SRQ", "port", "device"};
+  constexpr std::array<std::string_view, 6> kNames{"QP", "CQ", "SRQ", "port", "device", "EE context"};
   return kNames[std::size_t(object)];
 }
 
@@ -221,7 +221,7 @@ std::string names_of(Services services) {
   for (const Service service : kServices)
     if (includes(services, service))
       list += (list.empty() ? "" : ", ") + std::string(name_of(service));
-  return list;
+  return services == kEeContext ? "EE context" : list;
 }
 
 std::string transitions_section() {

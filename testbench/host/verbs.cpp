@@ -185,8 +185,7 @@ Qp* VerbsContext::create_qp(const QpInitAttr& a, std::optional<u32> qpn) {
   Qp qp;
   qp.qpn = qpn ? *qpn : next_qpn_++;
   qp.cap = a;
-  const u32 send_bytes = proto::kSendWqeBytes +
-                         (a.service == proto::Service::Ud ? proto::kAddressHandleBytes : 0) +
+  const u32 send_bytes = proto::kSendWqeBytes + proto::destination_bytes(a.service) +
                          std::max(a.max_send_sge * proto::kSgeBytes, a.max_inline_data);
   qp.sq_log_stride = std::max(proto::kSendStrides.least, log2_up(send_bytes));
   qp.rq_log_stride = receive_log_stride(a.max_recv_sge);

@@ -138,6 +138,7 @@ struct SendWr {
   MemoryInfo memory{};             // BIND_MW, REG_MR; rkey: the new key
   proto::AddressHandle ah{};       // UD
   u32 remote_srqn = 0;             // XRC
+  proto::RdAddress rd{};           // RD
   bool push = false;               // the WQE is pushed with its doorbell; only the last of a list
 };
 struct RecvWr {
@@ -172,6 +173,7 @@ struct AsyncCallbacks {
   std::function<void(Cq&, const AsyncEvent&)> cq;
   std::function<void(Srq&, const AsyncEvent&)> srq;
   std::function<void(u32 port, const AsyncEvent&)> port;  // port 0: the device
+  std::function<void(u32 eecn, const AsyncEvent&)> eec{};
 };
 
 // Immediate errors, with errno's values.
@@ -266,6 +268,15 @@ class VerbsContext {
   Error destroy_qp(Qp& qp);
   Error dereg_mr(const Mr& mr);
 
+  // ---- RD domains and EE contexts (verbs_rd.cpp)
+  // Returns the number; empty: the device refuses.
+  std::optional<u32> alloc_rdd();
+  Error dealloc_rdd(u32 rdd);
+  std::optional<u32> create_eec(std::optional<u32> eecn = {}, u64 context = 0);
+  Error modify_eec(u32 eecn, const proto::QpAttributes& attributes);
+  proto::QpAttributes query_eec(u32 eecn);
+  Error destroy_eec(u32 eecn);
+
   // ---- XRC domains and shared receive queues (verbs_srq.cpp)
   // Returns the number of the domain; empty: the device refuses. `pd`: the number of a PD, or 0.
   std::optional<u32> alloc_xrcd(u32 pd = 0);
@@ -355,7 +366,7 @@ class VerbsContext {
   u32 next_command_ = 0;
   proto::CommandStatus last_status_ = proto::CommandStatus::Ok;
   u32 last_key_ = 0, next_qpn_ = kFirstUserQpn, next_cqn_ = 1, next_eqn_ = 1, next_pd_ = 1;
-  u32 next_srqn_ = 1, next_xrcd_ = 1;
+  u32 next_srqn_ = 1, next_xrcd_ = 1, next_rdd_ = 1, next_eecn_ = 1;
   const Pd* own_pd_ = nullptr;  // allocated on first use
   std::deque<Pd> pds_;
   std::deque<CompChannel> channels_;

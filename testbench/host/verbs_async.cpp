@@ -70,6 +70,9 @@ void VerbsContext::react(const AsyncEvent& event, const AsyncCallbacks& callback
     case EventObject::Port:
       if (callbacks.port) callbacks.port(event.element, event);
       return;
+    case EventObject::Eec:
+      if (callbacks.eec) callbacks.eec(event.element, event);
+      return;
   }
 }
 }  // namespace hca::testbench

@@ -82,10 +82,9 @@ u32 VerbsContext::write_send_wqe(Qp& qp, const SendWr& wr, u8* wqe) const {
     std::memcpy(at, operands_of(wr, *row).bytes.data(), row->segment_bytes());
     at += row->segment_bytes();
   }
-  if (qp.cap.service == proto::Service::Ud) {
-    proto::encode(wr.ah, at);
-    at += proto::kAddressHandleBytes;
-  }
+  if (qp.cap.service == proto::Service::Ud) proto::encode(wr.ah, at);
+  if (qp.cap.service == proto::Service::Rd) proto::encode(wr.rd, at);
+  at += proto::destination_bytes(qp.cap.service);
   if (!is_inline) return u32(append_sges(wr.sg_list, at) - wqe);
   for (const SgeList& sge : wr.sg_list) {
     memory_.read(sge.addr, at, sge.length);
@@ -198,6 +197,16 @@ void VerbsContext::ring_cq(Cq& cq, proto::Arm arm) {
   cq.reported = cq.consumer;
 }
 
+namespace {
+// Receive WQEs of RD complete in any order; only class A ends their queue.
+void take_rd(Qp& qp, proto::WcStatus status) {
+  using enum proto::WcStatus;
+  ++qp.rq_completed;
+  if (status == LocQpOpErr || status == LocProtErr || status == WrFlushErr)
+    qp.state = QpState::Error;
+}
+}  // namespace
+
 // A completion of a send WQE also completes all earlier unsignalled ones. `wc` is filled in place.
 void VerbsContext::take(const proto::Cqe& cqe, Wc& wc) {
   wc.wr_id = 0;
@@ -230,6 +239,7 @@ void VerbsContext::take(const proto::Cqe& cqe, Wc& wc) {
   }
   const std::vector<u64>& ids = receive ? qp->recv_ids : qp->send_ids;
   wc.wr_id = ids[cqe.wqe_index & u32(ids.size() - 1)];
+  if (receive && qp->cap.service == proto::Service::Rd) return take_rd(*qp, cqe.status);
   u32& completed = receive ? qp->rq_completed : qp->sq_completed;
   completed = proto::widen_index(completed, u16(cqe.wqe_index + 1));
   if (cqe.status != proto::WcStatus::Success && qp->state != QpState::Error)

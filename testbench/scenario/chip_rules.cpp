@@ -211,6 +211,16 @@ void check_operations(const Scenario& s, std::vector<ChipMistake>& mistakes) {
     for (const auto& [operation, weight] : w.weights()) check_capability(s, operation, mistakes);
   }
 }
+// Context caches do not know EE contexts.
+void check_services(const Scenario& s, std::vector<ChipMistake>& mistakes) {
+  for (const NodeConfig& node : s.nodes) {
+    const blocks::ChipConfig& c = node.hca;
+    if (c.transport.rd && c.caches.qp.entries)
+      return mistakes.push_back(
+          {{".transport.rd", ".qp_cache.entries"},
+           "RD needs all contexts on chip; allowed: hca.qp_cache.entries 0 with it"});
+  }
+}
 }  // namespace
 
 std::vector<ChipMistake> chip_mistakes(const Scenario& scenario) {
@@ -224,6 +234,7 @@ std::vector<ChipMistake> chip_mistakes(const Scenario& scenario) {
   check_srqs(scenario, mistakes);
   check_service(scenario, mistakes);
   check_operations(scenario, mistakes);
+  check_services(scenario, mistakes);
   return mistakes;
 }
 }  // namespace hca::testbench

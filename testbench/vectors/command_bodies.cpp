@@ -48,6 +48,13 @@ const HeaderInfo* body_of(CommandOpcode opcode) {
     case CommandOpcode::ModifySrq:
     case CommandOpcode::QuerySrq:
       return &kHeaderInfo<SrqAttributes>;
+    case CommandOpcode::ModifyEec:
+    case CommandOpcode::QueryEec:
+      return &kHeaderInfo<QpAttributes>;
+    case CommandOpcode::CreateEec:
+      return &kHeaderInfo<EecCreate>;
+    case CommandOpcode::QueryRdd:
+      return &kHeaderInfo<RdDomainAttributes>;
     case CommandOpcode::AllocXrcd:
     case CommandOpcode::QueryXrcd:
       return &kHeaderInfo<XrcDomainAttributes>;

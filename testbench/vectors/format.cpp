@@ -148,10 +148,17 @@ void check_cqe(const JsonAt& json, const SetupPlan* plan) {
   });
 }
 
-constexpr std::array<std::string_view, 4> kEventObjects{"qp", "cq", "srq",
-                                                        "port"};  // by EventObject; Device: none
-constexpr std::array kEventKeys{FormatKey{"type", one_of_names<kAsyncEventNames>, true}, kQp,
-                                FormatKey{"cq", a_cq}, kSrq, FormatKey{"port", a_port_of_setup}};
+constexpr std::array<std::string_view, 6> kEventObjects{
+    "qp", "cq", "srq", "port", "", "eec"};  // by EventObject; Device: none
+void an_eec(const JsonAt& json, const SetupPlan* plan) {
+  one_of(plan->ee_contexts, json.text(), json, "EE context");
+}
+constexpr std::array kEventKeys{FormatKey{"type", one_of_names<kAsyncEventNames>, true},
+                                kQp,
+                                FormatKey{"cq", a_cq},
+                                kSrq,
+                                FormatKey{"port", a_port_of_setup},
+                                FormatKey{"eec", an_eec}};
 void check_event(const JsonAt& json, const SetupPlan* plan) {
   check_object(json, kEventKeys, plan);
   for (const EventRow& row : kAsyncEvents) {

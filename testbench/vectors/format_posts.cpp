@@ -38,27 +38,23 @@ void a_memory(const JsonAt& json, const SetupPlan* plan) { check_object(json, kM
 void an_address_handle(const JsonAt& json, const SetupPlan* plan) {
   check_fields(json, kHeaderInfo<AddressHandle>, *plan);
 }
+void an_rd_address(const JsonAt& json, const SetupPlan* plan) {
+  check_fields(json, kHeaderInfo<RdAddress>, *plan);
+}
 // Whose fields they are depends on the operation: check_operands().
 void some_operands(const JsonAt&, const SetupPlan*) {}
 void a_place_in_list(const JsonAt& json, const SetupPlan*) { json.number(); }
 
-constexpr std::array kSendWrKeys{FormatKey{"op", an_operation, true},
-                                 FormatKey{"wr_id", a_number<>},
-                                 FormatKey{"sge", an_sge_list},
-                                 FormatKey{"inline", bytes_or_none},
-                                 FormatKey{"remote", a_number<>},
-                                 FormatKey{"rkey", a_number<~u32{0}>},
-                                 FormatKey{"imm", a_number<~u32{0}>},
-                                 FormatKey{"invalidate", a_number<~u32{0}>},
-                                 FormatKey{"compare", a_number<>},
-                                 FormatKey{"swap", a_number<>},
-                                 FormatKey{"add", a_number<>},
-                                 FormatKey{"memory", a_memory},
-                                 FormatKey{"ah", an_address_handle},
-                                 FormatKey{"flags", some_flags},
-                                 FormatKey{"remote_srq", a_number<kMaxSrqNumber>},
-                                 FormatKey{"unsignaled", only_true},
-                                 FormatKey{"operands", some_operands}};
+constexpr std::array kSendWrKeys{
+    FormatKey{"op", an_operation, true}, FormatKey{"wr_id", a_number<>},
+    FormatKey{"sge", an_sge_list},       FormatKey{"inline", bytes_or_none},
+    FormatKey{"remote", a_number<>},     FormatKey{"rkey", a_number<~u32{0}>},
+    FormatKey{"imm", a_number<~u32{0}>}, FormatKey{"invalidate", a_number<~u32{0}>},
+    FormatKey{"compare", a_number<>},    FormatKey{"swap", a_number<>},
+    FormatKey{"add", a_number<>},        FormatKey{"memory", a_memory},
+    FormatKey{"ah", an_address_handle},  FormatKey{"rd", an_rd_address},
+    FormatKey{"flags", some_flags},      FormatKey{"remote_srq", a_number<kMaxSrqNumber>},
+    FormatKey{"unsignaled", only_true},  FormatKey{"operands", some_operands}};
 constexpr std::array kRecvWrKeys{FormatKey{"wr_id", a_number<>}, FormatKey{"sge", an_sge_list}};
 constexpr std::array kSendKeys =
     joined(kSendWrKeys, std::array{kQp, FormatKey{"push", a_truth}, kError});
@@ -108,6 +104,8 @@ void check_send_wr(const JsonAt& wr, FormatKeys keys, const PlannedQp& qp, const
   if (wr.has("operands")) check_operands(wr, plan);
   if (wr.has("ah") && qp.init.service != Service::Ud)
     wr["ah"].refuse("is not for this queue pair", "queue pairs of service UD");
+  if (wr.has("rd") && qp.init.service != Service::Rd)
+    wr["rd"].refuse("is not for this queue pair", "queue pairs of service RD");
   if (wr.has("remote_srq") && qp.init.service != Service::Xrc)
     wr["remote_srq"].refuse("is not for this queue pair", "queue pairs of service XRC");
 }

@@ -16,8 +16,8 @@ constexpr auto kFramingNames = [] {
   for (std::size_t i = 0; i < names.size(); ++i) names[i] = kFramingRows[i].name;
   return names;
 }();
-constexpr std::array kServiceNames{name_of(Service::Rc), name_of(Service::Uc), name_of(Service::Ud),
-                                   name_of(Service::Xrc)};
+constexpr std::array kServiceNames{name_of(Service::Rc), name_of(Service::Uc), name_of(Service::Rd),
+                                   name_of(Service::Ud), name_of(Service::Xrc)};
 constexpr std::array<std::string_view, 2> kSideNames{"initiator", "target"};
 // A queue pair of a set-up cannot begin in SQE: an error takes it there.
 constexpr std::array<std::string_view, 6> kFirstStates{"Reset", "Init", "RTR",
@@ -39,6 +39,9 @@ constexpr std::array kSrqKeys{FormatKey{"max_wr", a_number<>},  FormatKey{"max_s
                               FormatKey{"cq", a_name}};
 constexpr std::array kXrcDomainKeys{FormatKey{"pd", a_name}};
 // Beside the attributes.
+constexpr std::array kEecKeys{FormatKey{"eecn", a_number<>}, FormatKey{"rdd", a_name},
+                              FormatKey{"State", one_of_names<kFirstStates>}};
+// Beside the attributes.
 constexpr std::array kQpKeys{FormatKey{"service", one_of_names<kServiceNames>},
                              FormatKey{"qpn", a_number<>},
                              FormatKey{"pd", a_name},
@@ -55,6 +58,8 @@ constexpr std::array kQpKeys{FormatKey{"service", one_of_names<kServiceNames>},
                              FormatKey{"srq", a_name},
                              FormatKey{"side", one_of_names<kSideNames>},
                              FormatKey{"xrcd", a_name},
+                             FormatKey{"rdd", a_name},
+                             FormatKey{"ee", a_name},
                              FormatKey{"State", one_of_names<kFirstStates>},
                              FormatKey{"state", the_queue_state}};
 // These say how a ModifyQp changes a state, or give an alternate path.
@@ -65,11 +70,12 @@ constexpr u32 kOfSetup = ((u32{1} << kQpMaskNames.size()) - 1) & ~kOfCommands;
 bool is_attribute(const FieldInfo& field) {
   return !field.is_reserved && mask_of_field(field.name) & kOfSetup;
 }
-void a_qp_of_setup(const JsonAt& json, const SetupPlan* plan) {
+template <const auto& kKeys>
+void with_attributes(const JsonAt& json, const SetupPlan* plan) {
   const HeaderInfo& info = kHeaderInfo<QpAttributes>;
   if (!json.value().is_object()) json.refuse("is no object", "attributes of a queue pair");
   for (const auto& [name, value] : json.value().items()) {
-    const FormatKey* const key = find_key(kQpKeys, name);
+    const FormatKey* const key = find_key(kKeys, name);
     const FieldInfo* const field = find_field(info, name);
     if (key)
       key->rule(json[name], plan);
@@ -77,7 +83,7 @@ void a_qp_of_setup(const JsonAt& json, const SetupPlan* plan) {
       json[name].refuse(is_state_key(name) ? "is nothing that software gives: `state` has it"
                         : field ? "is not set by a set-up: only commands and queries have it"
                                 : "is no attribute of a queue pair",
-                        names_of(kQpKeys) + ", " + names_of_attributes(kOfSetup & ~kQpState));
+                        names_of(kKeys) + ", " + names_of_attributes(kOfSetup & ~kQpState));
   }
 }
 template <const auto& kKeys>
@@ -118,11 +124,13 @@ constexpr std::array kSetupKeys{FormatKey{"framing", one_of_names<kFramingNames>
                                 FormatKey{"options", the_options},
                                 FormatKey{"pds", a_list<a_name>},
                                 FormatKey{"xrc_domains", named<an_object<kXrcDomainKeys>>},
+                                FormatKey{"rd_domains", a_list<a_name>},
+                                FormatKey{"ee_contexts", named<with_attributes<kEecKeys>>},
                                 FormatKey{"cqs", named<an_object<kCqKeys>>},
                                 FormatKey{"regions", named<an_object<kRegionKeys>>},
                                 FormatKey{"windows", named<an_object<kWindowKeys>>},
                                 FormatKey{"srqs", named<an_object<kSrqKeys>>},
-                                FormatKey{"qps", named<a_qp_of_setup>},
+                                FormatKey{"qps", named<with_attributes<kQpKeys>>},
                                 FormatKey{"loop", a_list<a_name>}};
 // Keys that only the registration of a region uses.
 constexpr std::array<std::string_view, 2> kOfRegistration{"access", "pd"};
@@ -143,6 +151,7 @@ void check_attributes(const JsonAt& qp, const QpInitAttr& init, QpState last) {
   const Service service = init.service;
   u32 used = mask_on_the_way(kind_of(service, init.side), last);
   if (service == Service::Ud) used |= kQpPath | kQpDestQpn;
+  if (service == Service::Rd) used |= kGivenToRd | kQpDestQpn;
   for_each_attribute(qp, [&](const FieldInfo& field, const JsonAt& value) {
     if (!(mask_of_field(field.name) & used))
       value.refuse(fmt::format("is not given to {} on its way to {}", name_of(service),

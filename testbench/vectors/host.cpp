@@ -85,7 +85,9 @@ std::optional<std::string> VectorHost::command(const JsonAt& json,
     }
   };
   u8* const body = block.data() + kCommandHeaderBytes;
-  if (json.has("body") && row->opcode == CommandOpcode::ModifyQp) {
+  const bool modifies =
+      row->opcode == CommandOpcode::ModifyQp || row->opcode == CommandOpcode::ModifyEec;
+  if (json.has("body") && modifies) {
     u32 mask = 0;
     for (const auto& [name, unused] : json["body"].value().items())
       if (name != "Mask") mask |= mask_of_field(name);
@@ -136,7 +138,7 @@ std::vector<FieldDifference> VectorHost::compare_drops(const JsonAt& json) {
 }
 
 u64 VectorHost::object_of_event(const JsonAt& json) const {
-  for (const char* of : {"cq", "srq", "port"})
+  for (const char* of : {"cq", "srq", "port", "eec"})
     if (json.has(of)) return plan_.symbols.value(json[of]);
   if (json["type"].text() == async_event(EventType::DeviceFatal)->name) return 0;
   return qp_of(json).peer.qpn;
@@ -221,6 +223,10 @@ std::map<std::string, std::string> VectorHost::query_all() {
   for (const auto& [name, pd] : plan_.pds) query(CommandOpcode::QueryPd, pd, "PD " + name);
   for (const auto& [name, domain] : plan_.xrc_domains)
     query(CommandOpcode::QueryXrcd, domain.number, "XRC domain " + name);
+  for (const auto& [name, domain] : plan_.rd_domains)
+    query(CommandOpcode::QueryRdd, domain, "RD domain " + name);
+  for (const auto& [name, eec] : plan_.ee_contexts)
+    query(CommandOpcode::QueryEec, eec.eecn, "EE context " + name);
   return all;
 }
 }  // namespace hca::testbench

@@ -23,6 +23,7 @@ struct VectorQp {
   Qp* qp = nullptr;
   PeerView peer;
   proto::AddressHandle to_peer{};  // UD
+  proto::RdAddress rd_to_peer{};   // RD
 };
 // The device has stopped without completing the request.
 struct DeviceStopped : std::runtime_error {
@@ -93,6 +94,7 @@ class VectorHost {
   void make_keys();  // regions and windows
   void make_xrc_domains();
   void make_srqs();
+  void make_ee_contexts();
   void make_qp(const std::string& name, const PlannedQp& planned);
   std::vector<SgeList> sges_of(const JsonAt& json) const;
   SendWr send_wr_of(const JsonAt& json, const VectorQp& qp,

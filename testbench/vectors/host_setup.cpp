@@ -50,6 +50,7 @@ VectorHost::VectorHost(const JsonAt& setup, ReplayDevice& device)
   make_cqs();
   make_keys();
   make_srqs();
+  make_ee_contexts();
   for (const auto& [name, planned] : plan_.qps) make_qp(name, planned);
 }
 
@@ -111,6 +112,29 @@ void VectorHost::make_srqs() {
   }
 }
 
+void VectorHost::make_ee_contexts() {
+  for (const auto& [name, number] : plan_.rd_domains)
+    if (verbs_.alloc_rdd() == std::nullopt)
+      place_of("rd_domains", name)
+          .refuse("the device gives no RD domain", "setup.options.rd: true");
+  for (const auto& [name, planned] : plan_.ee_contexts) {
+    const JsonAt where = place_of("ee_contexts", name);
+    if (!verbs_.create_eec(planned.eecn, planned.eecn)) where.refuse("the device gives none", "RD");
+    QpAttributes a = planned.attributes;
+    const QpState last = a.state;
+    std::vector<QpState> states = states_on_the_way(last);
+    if (last == QpState::Error || last == QpState::Sqd) states.push_back(last);
+    QpState from = QpState::Reset;
+    for (const QpState to : states) {
+      a.state = to;
+      a.mask = find_transition(kEeContext, std::exchange(from, to), to)->required;
+      if (verbs_.modify_eec(planned.eecn, a) != Error::None)
+        where.refuse(fmt::format("{} is refused: {}", name_of(to), name_of(verbs_.last_status())),
+                     "attributes that the transition takes");
+    }
+  }
+}
+
 void VectorHost::make_qp(const std::string& name, const PlannedQp& planned) {
   const JsonAt where = place_of("qps", name);
   const Pd pd{planned.pd};
@@ -127,7 +151,8 @@ void VectorHost::make_qp(const std::string& name, const PlannedQp& planned) {
   const Services kind = kind_of(init.service, init.side);
   for (const QpState to : states_on_the_way(last)) {
     a.state = to;
-    a.mask = find_transition(kind, std::exchange(from, to), to)->required;
+    const QpTransition& t = *find_transition(kind, std::exchange(from, to), to);
+    a.mask = t.required | (init.service == Service::Rd ? t.optional & kGivenToRd : 0);
     if (verbs_.modify_qp(*qp, a) != Error::None)
       where.refuse(fmt::format("{} is refused: {}", name_of(to), name_of(verbs_.last_status())),
                    "attributes that the transition takes");
@@ -138,7 +163,7 @@ void VectorHost::make_qp(const std::string& name, const PlannedQp& planned) {
     verbs_.modify_qp(*qp, a);
   }
   put_queue_state(planned.state, device_.contexts(), planned.qpn);
-  qps_[name] = {name, qp, planned.peer, planned.to_peer};
+  qps_[name] = {name, qp, planned.peer, planned.to_peer, planned.rd_to_peer};
 }
 
 Srq& VectorHost::srq_of(const JsonAt& json) const {

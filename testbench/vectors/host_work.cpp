@@ -112,6 +112,13 @@ SendWr VectorHost::send_wr_of(const JsonAt& json, const VectorQp& qp, std::vecto
     set_fields(handle.data(), kHeaderInfo<AddressHandle>, json["ah"], plan_.symbols);
     wr.ah = decode<AddressHandle>(handle.data());
   }
+  wr.rd = qp.rd_to_peer;
+  if (json.has("rd")) {
+    std::array<u8, kRdAddressBytes> address;
+    encode(wr.rd, address.data());
+    set_fields(address.data(), kHeaderInfo<RdAddress>, json["rd"], plan_.symbols);
+    wr.rd = decode<RdAddress>(address.data());
+  }
   if (json.has("operands"))
     set_fields(wr.operands.bytes.data(), row_of(kWorkRows[std::size_t(wr.opcode)].operands).layout,
                json["operands"], plan_.symbols);
@@ -188,10 +195,11 @@ void VectorHost::post_raw(const JsonAt& json) {
   const bool receives = srq || means_receive_queue(json);
   const std::vector<SgeList> sges = sges_of(json);
   const HeaderInfo& info = receives ? kHeaderInfo<ReceiveWqe> : kHeaderInfo<SendWqe>;
-  const bool has_handle = !receives && qp->cap.service == Service::Ud;
-  const u32 segments = info.bytes + (has_handle ? kAddressHandleBytes : 0);
+  const Service service = receives ? Service::Rc : qp->cap.service;
+  const u32 segments = info.bytes + destination_bytes(service);
   std::vector<u8> wqe(segments + sges.size() * kSgeBytes);
-  if (has_handle) encode(qp_of(json).to_peer, wqe.data() + info.bytes);
+  if (service == Service::Ud) encode(qp_of(json).to_peer, wqe.data() + info.bytes);
+  if (service == Service::Rd) encode(qp_of(json).rd_to_peer, wqe.data() + info.bytes);
   u32& posted = srq ? srq->posted : receives ? qp->rq_posted : qp->sq_posted;
   if (receives)
     encode(ReceiveWqe{u8(sges.size()), u16(posted)}, wqe.data());

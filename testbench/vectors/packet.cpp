@@ -136,6 +136,7 @@ Frame build_packet(const JsonAt& json, const PacketContext& context) {
   ext.eoeth.extended_opcode = row.is_class() ? u16(0) : extended_opcode_of(row);
   ext.deth = {peer.qkey, peer.peer_qpn};
   ext.xrc_eth = {peer.xrc_srqn};
+  ext.rdeth = {peer.eecn};
   Frame frame(shape.icrc_offset + kIcrcBytes + (is_native(shape.framing) ? kVcrcBytes : 0));
   write_headers(path, row, bth, ext, u32(payload.size()), frame.data());
   std::copy(payload.begin(), payload.end(), frame.begin() + shape.payload_offset);
@@ -196,6 +197,12 @@ std::vector<FieldDifference> compare_packet(const JsonAt& json, const PacketCont
       all.push_back({"BTH", "OpCode", std::string(row.name), std::string(p.opcode->name)});
       return all;
     }
+  constexpr std::string_view kContext = "EEContext";
+  const bool names_context = p.opcode && p.has(Ext::Rdeth);
+  if (names_context && !gives(json, Layout<Rdeth>::name, kContext) && !json.has(kContext) &&
+      p.rdeth.ee_context != peer.peer_eecn)
+    all.push_back({"RDETH", std::string(kContext), fmt::format("{:#x}", peer.peer_eecn),
+                   fmt::format("{:#x}", p.rdeth.ee_context)});
   for_each_field(json, d, [&](const HeaderPlace& place, const FieldInfo& field, const JsonAt& at) {
     if (auto differs =
             compare_field(frame.data() + place.offset, *place.header, field, at, context.symbols))

@@ -14,7 +14,8 @@ struct PeerView {
   u32 qpn = 0, peer_qpn = 0;
   u16 pkey = 0xffff;
   u32 qkey = 0;
-  u32 xrc_srqn = 0;  // SRQ that XRC requests name
+  u32 xrc_srqn = 0;             // SRQ that XRC requests name
+  u32 eecn = 0, peer_eecn = 0;  // RD: EE context of the device, and the peer's
   proto::Service service = proto::Service::Rc;
   proto::Path from_peer{}, global_from_peer{};  // the second with a GRH
 };

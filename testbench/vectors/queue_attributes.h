@@ -12,6 +12,8 @@ namespace hca::testbench {
 u32 mask_of_field(std::string_view name);
 // The states after Reset on the way to `last`; SQD and Error are not included.
 std::vector<proto::QpState> states_on_the_way(proto::QpState last);
+// Optional attributes that a set-up gives to each RD queue pair.
+inline constexpr u32 kGivenToRd = proto::kQpAccess | proto::kQpMinRnrTimer;
 // The attributes that the commands on this way carry.
 u32 mask_on_the_way(proto::Services kind, proto::QpState last);
 // For error messages: the names of the fields with one of these bits.

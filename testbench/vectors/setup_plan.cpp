@@ -27,6 +27,8 @@ constexpr u16 kOurLid = 1, kPeerLid = 2;
 constexpr u32 kOurIp = 0xc0000201, kPeerIp = 0xc0000202;                 // 192.0.2.1, .2
 constexpr u64 kGidHigh = 0x20010db800000000, kOurGid = 1, kPeerGid = 2;  // 2001:db8::1, ::2
 
+}  // namespace
+
 QpAttributes default_attributes() {
   QpAttributes a{};
   a.state = QpState::Rts;
@@ -45,8 +47,10 @@ QpAttributes default_attributes() {
   a.qkey = kQkey;
   return a;
 }
+
+namespace {
 Service service_of(const JsonAt& json) {
-  for (const Service service : {Service::Rc, Service::Uc, Service::Xrc})
+  for (const Service service : {Service::Rc, Service::Uc, Service::Rd, Service::Xrc})
     if (json.text() == name_of(service)) return service;
   return Service::Ud;
 }
@@ -65,13 +69,6 @@ std::string names_in(const Map& map) {
   std::string names;
   for (const auto& [name, unused] : map) names += (names.empty() ? "" : ", ") + name;
   return names.empty() ? "none: the set-up has none" : names;
-}
-template <class Map>
-const auto& one_of(const Map& map, const std::string& name, const JsonAt& where, const char* kind) {
-  const auto found = map.find(name);
-  if (found == map.end())
-    where.refuse(fmt::format("there is no {} '{}'", kind, name), names_in(map));
-  return found->second;
 }
 }  // namespace
 
@@ -95,6 +92,8 @@ SetupPlan::SetupPlan(const JsonAt& setup) {
   plan_regions(setup);
   plan_windows(setup);
   plan_srqs(setup);
+  plan_rd_domains(setup);
+  plan_ee_contexts(setup);
   plan_qps(setup);
 }
 
@@ -265,6 +264,20 @@ void SetupPlan::plan_sides(PlannedQp& qp, const JsonAt& json) {
   if (target) refuse(kOfSenders, "is not for an XRC target");
 }
 
+// Those that `json` names replace the defaults.
+QpAttributes SetupPlan::attributes_of(const JsonAt& json, const QpAttributes& defaults) const {
+  std::array<u8, bytes_of<QpAttributes>()> body;
+  encode(defaults, body.data());
+  for_each_attribute(json, [&](const FieldInfo& field, const JsonAt& value) {
+    set_field(body.data(), field, value, symbols);
+  });
+  const auto a = decode<QpAttributes>(body.data());
+  if (a.pkey_index >= kPkeyEntries)
+    json["P_KeyIndex"].refuse(fmt::format("is {}", a.pkey_index),
+                              fmt::format("0 .. {}", kPkeyEntries - 1));
+  return a;
+}
+
 void SetupPlan::plan_qp(PlannedQp& qp, const std::string& name, const JsonAt& json, u32 number) {
   QpInitAttr& init = qp.init;
   if (json.has("service")) init.service = service_of(json["service"]);
@@ -302,16 +315,9 @@ void SetupPlan::plan_qp(PlannedQp& qp, const std::string& name, const JsonAt& js
   a.dlid = far.lid;
   a.dgid_high = load_be<8>(far.gids[0].bytes.data());
   a.dgid_low = load_be<8>(far.gids[0].bytes.data() + 8);
-  std::array<u8, bytes_of<QpAttributes>()> body;
-  encode(a, body.data());
-  for_each_attribute(json, [&](const FieldInfo& field, const JsonAt& value) {
-    set_field(body.data(), field, value, symbols);
-  });
-  decode_to(body.data(), a);
-  if (a.pkey_index >= kPkeyEntries)
-    json["P_KeyIndex"].refuse(fmt::format("is {}", a.pkey_index),
-                              fmt::format("0 .. {}", kPkeyEntries - 1));
+  a = attributes_of(json, a);
   qp.attributes = a;
+  plan_rd(qp, json);
   check_attributes(json, init, a.state);
   if (json.has("state")) qp.state = plan_queue_state(json["state"], init.service, a, symbols);
   qp.peer.service = init.service;
@@ -319,7 +325,7 @@ void SetupPlan::plan_qp(PlannedQp& qp, const std::string& name, const JsonAt& js
     if (srq.init.xrcd && !qp.peer.xrc_srqn) qp.peer.xrc_srqn = srq.number;
   qp.peer.qpn = qp.qpn;
   qp.peer.peer_qpn = a.dest_qpn;
-  qp.peer.pkey = port.pkeys[a.pkey_index];
+  if (init.service != Service::Rd) qp.peer.pkey = port.pkeys[a.pkey_index];
   qp.peer.qkey = a.qkey;
   qp.to_peer = {a.dest_qpn,        a.qkey,       port.framing == u8(Framing::IbGlobal),
                 a.sgid_index,      a.sl,         a.traffic_class,

@@ -32,6 +32,10 @@ struct PlannedSrq {
   SrqInitAttr init;  // except its PD and CQ
   std::string cq{};  // XRC
 };
+struct PlannedEec {
+  u32 eecn;
+  proto::QpAttributes attributes{};
+};
 struct PlannedQp {
   QpInitAttr init;                    // except its pointers:
   std::string send_cq, recv_cq, srq;  // names; srq: empty if it has none
@@ -40,6 +44,7 @@ struct PlannedQp {
   QueueState state;
   PeerView peer;
   proto::AddressHandle to_peer{};  // UD
+  proto::RdAddress rd_to_peer{};   // RD
 };
 
 // The lists are in the order of the names. JSON that violates vectors/README.md throws
@@ -52,6 +57,8 @@ struct SetupPlan {
   proto::PortAttributes port{}, peer_port{};
   std::map<std::string, u32> pds;
   std::map<std::string, PlannedXrcDomain> xrc_domains;
+  std::map<std::string, u32> rd_domains;
+  std::map<std::string, PlannedEec> ee_contexts;
   std::map<std::string, PlannedCq> cqs;
   std::map<std::string, PlannedRegion> regions;
   std::map<std::string, proto::MwAttributes> windows;
@@ -79,6 +86,11 @@ struct SetupPlan {
   void plan_xrc_domains(const JsonAt& setup);
   void plan_srqs(const JsonAt& setup);
   void plan_sides(PlannedQp& qp, const JsonAt& json);
+  // setup_rd.cpp
+  void plan_rd_domains(const JsonAt& setup);
+  void plan_ee_contexts(const JsonAt& setup);
+  void plan_rd(PlannedQp& qp, const JsonAt& json);
+  proto::QpAttributes attributes_of(const JsonAt& json, const proto::QpAttributes& defaults) const;
   void plan_qps(const JsonAt& setup);
   void plan_loop(const JsonAt& setup);
   void plan_qp(PlannedQp& qp, const std::string& name, const JsonAt& json, u32 number);
@@ -86,6 +98,19 @@ struct SetupPlan {
   // Checks that "at" and this many bytes lie inside.
   void check_inside(const PlannedRegion& region, const JsonAt& json, u64 bytes) const;
 };
+
+// The attributes of a queue pair or an EE context that gives none, without its destination.
+proto::QpAttributes default_attributes();
+// The object with this name; otherwise an error at `where`.
+template <class Map>
+const auto& one_of(const Map& map, const std::string& name, const JsonAt& where, const char* kind) {
+  const auto found = map.find(name);
+  if (found != map.end()) return found->second;
+  std::string names;
+  for (const auto& [other, unused] : map) names += (names.empty() ? "" : ", ") + other;
+  where.refuse("there is no " + (kind + (" '" + name)) + "'",
+               names.empty() ? "none: the set-up has none" : names);
+}
 
 // The ports of a set-up; default 1.
 u32 ports_of(const JsonAt& setup);

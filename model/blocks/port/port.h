@@ -164,6 +164,7 @@ class PortReceive : public engine::Block {
                    u64 proto::DropCounters::*counter);
   void ask_step();
   void forward_held();
+  bool is_for_context(Packet& p);
   // port_stand_ins.cpp
   proto::PacketVerdict check_by(const PortStandIns& who, Packet& p, proto::LinkLayer link);
   // port_multicast.cpp

@@ -3,6 +3,7 @@
 
 #include "model/blocks/port/port.h"
 #include "model/device/migration.h"
+#include "model/proto/transport/ee_context.h"
 #include "model/proto/transport/kept_requests.h"
 #include "model/proto/transport/port_rules.h"
 #include "model/proto/transport/work_rules.h"
@@ -83,13 +84,15 @@ inline void PortReceive::receive(Packet* p, Cycle checked) {
     drop(&DropCounters::port_down);
     return PacketPool::give_back(p);
   }
+  p->qpn = 0;
   if (!frame_good(*p, checked)) [[unlikely]]
     return held_.packet == p ? void() : PacketPool::give_back(p);
   pass(p, checked);
 }
 
 inline void PortReceive::pass(Packet* p, Cycle checked) {
-  p->qpn = p->parsed.bth.dest_qp;
+  if (!device::is_ee(p->qpn)) [[likely]]
+    p->qpn = p->parsed.bth.dest_qp;
   p->psn = p->parsed.bth.psn;
   p->last = std::max(p->last, now()) + (checked - now());
   const OpcodeRow* opcode = p->parsed.opcode;  // none: a reserved one
@@ -131,6 +134,8 @@ inline bool PortReceive::frame_good(Packet& p, Cycle checked) {
   u32& dest_qp = p.parsed.bth.dest_qp;
   if (v != PacketVerdict::Good) [[unlikely]]
     return drop(counter_of(v));
+  if (is_of_rd(p.parsed) && has(contexts_.options, Capability::Rd)) [[unlikely]]
+    return is_for_context(p);
   const QpConfig* qp = contexts_.find_qp(dest_qp);
   if (!qp && dest_qp == kMulticastQp) [[unlikely]]
     return spread(p, checked);
@@ -138,6 +143,19 @@ inline bool PortReceive::frame_good(Packet& p, Cycle checked) {
   if (qp && qp->path_mig != PathMigState::Migrated) [[unlikely]]
     return passes_path(p, *qp, checked, counter);
   return !counter || drop(counter);
+}
+
+// T12, steps 3 to 6: RDETH names the EE context.
+[[gnu::cold]] bool PortReceive::is_for_context(Packet& p) {
+  read_rd_headers(p.parsed, {p.frame(), p.frame_bytes});
+  const u32 ee = device::ee_number(p.parsed.rdeth.ee_context);
+  const auto counter =
+      port_drop(attributes_, port_, p.frame(), p.parsed, contexts_.find_number(ee));
+  if (counter)
+    return drop(counter == &DropCounters::unknown_qp ? &DropCounters::bad_ee_context : counter);
+  const bool response = p.parsed.opcode && !p.parsed.opcode->is_request;
+  p.qpn = response ? ee : device::receiver_number(ee);
+  return true;
 }
 
 bool PortReceive::drop(u64 DropCounters::*counter) {
@@ -185,6 +203,8 @@ inline void PortReceive::route(Packet* p, const QpConfig& qp, Cycle checked) {
       answer_fecn(*p, qp);
     if (p->verdict.cause != RequestCause::Good && !is_refusal(p->verdict.action)) [[unlikely]]
       counts_.add(qp, p->verdict.cause);
+    if (p->verdict.cause == RequestCause::BadQkey && is_refusal(p->verdict.action)) [[unlikely]]
+      counts_.drop(port_, &DropCounters::bad_qkey);  // T10-12
     const bool silent = is_silent(p->verdict.action);
     if (silent) [[unlikely]] {
       counts_.drop(port_, counter_of(p->verdict.cause, qp, p->frame(), p->parsed));
@@ -231,7 +251,10 @@ inline void PortReceive::route(Packet* p, const QpConfig& qp, Cycle checked) {
   wake_at(now() + 1);
 }
 
-[[gnu::cold]] void PortReceive::establish(u32 qpn) { tell({EventType::CommEst, qpn}, now() + 1); }
+[[gnu::cold]] void PortReceive::establish(u32 qpn) {
+  if (device::is_ee(qpn)) return tell({EventType::EecCommEst, device::eecn_of(qpn)}, now() + 1);
+  tell({EventType::CommEst, qpn}, now() + 1);
+}
 
 [[gnu::cold]] void PortReceive::tell(Event event, Cycle at) {
   events_.push(event);

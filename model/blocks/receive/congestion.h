@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "model/blocks/lib/numbered_values.h"
 #include "model/blocks/packet.h"
 #include "model/blocks/receive/congestion_config.h"
 #include "model/engine/rate.h"
@@ -29,7 +30,6 @@ class Congestion {
   Cycle notify(const Packet& packet, Cycle at) {
     if (!proto::draws_cnp(packet.frame(), packet.parsed)) return kNever;
     ++counters.marked;
-    if (packet.qpn >= next_.size()) next_.resize(packet.qpn + 1 + packet.qpn / 2);
     if (at < next_[packet.qpn]) return kNever;
     next_[packet.qpn] = at + cnp_cycles_;
     ++counters.cnps;
@@ -49,7 +49,7 @@ class Congestion {
  private:
   engine::Stage stage_;
   Cycle cnp_cycles_;
-  std::vector<Cycle> next_;  // by QP: earliest cycle of the next CNP
+  NumberedValues<Cycle> next_;  // by QP: earliest cycle of the next CNP
 };
 }  // namespace hca::blocks
 

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "model/blocks/receive/check_request.h"
+#include "model/proto/transport/ee_context.h"
 #include "model/proto/transport/kept_requests.h"
 
 namespace hca::blocks {
@@ -26,6 +27,8 @@ constexpr auto kCauses = [] {
                     CauseRow{RequestCause::BadQkey, &C::bad_qkey},
                     CauseRow{RequestCause::NoXrcSrq, &C::no_xrc_srq},
                     CauseRow{RequestCause::WrongXrcDomain, &C::wrong_xrc_domain},
+                    CauseRow{RequestCause::NoRdQueue, &C::no_rd_queue},
+                    CauseRow{RequestCause::WrongRdDomain, &C::wrong_rd_domain},
                     CauseRow{RequestCause::Duplicate, &C::duplicate},
                     CauseRow{RequestCause::NakPending, &C::nak_pending},
                     CauseRow{RequestCause::PsnAhead, &C::psn_ahead},
@@ -49,19 +52,21 @@ static_assert(std::ranges::all_of(kRequestRules, [](const RequestRule& rule) {
 }  // namespace
 
 [[gnu::hot]] Cycle ResponderCheck::check(Packet& p, Cycle now, Cycle at) {
-  const QpConfig& qp = context_.contexts.qps[p.qpn];
+  const bool of_ee = device::is_ee(p.qpn);
+  if (of_ee) [[unlikely]]
+    served_ = receiver_of(p);
+  const QpConfig& qp = of_ee ? served_ : context_.contexts.qps[p.qpn];
   ReceiveState& state = receive_[connection_of(p.qpn)];
   const u32 key = remote_key(p.parsed);
-  if (p.qpn >= written_.size()) [[unlikely]]
-    grow(p.qpn);
   Cycle ready = context_.look_up(context_port_, at, p.qpn);
-  if (written_[p.qpn] > ready) {
+  Cycle& written = written_[p.qpn];
+  if (written > ready) {
     ++counters.context_stalls;
     if (config_.context_forwarding == ContextForwarding::Stall) ready = wait_for(ready, p.qpn);
   }
   if (key) ready = protection_.look_up(key_port_, ready, key);
   const Cycle out = std::max(stage_.enter(ready), last_out_ + 1);
-  written_[p.qpn] = last_out_ = out;
+  written = last_out_ = out;
   const device::ReceiveQueue queue = context_.contexts.receive_queue_of(qp, p.parsed);
   p.receive_queue = queue;
   SharedQueue* const shared = queue.is_shared() ? srqs_.find(queue.srqn()) : nullptr;
@@ -72,9 +77,12 @@ static_assert(std::ranges::all_of(kRequestRules, [](const RequestRule& rule) {
                          region_of(p.parsed, key),
                          reads_unfinished(p.qpn, now),
                          &attributes_,
-                         shared};
-  if (stand_in ? check_by(view, p, shared)
-               : check_request(view, state, shared, p.verdict, p.effect))
+                         shared,
+                         of_ee ? context_.contexts.find_qp(p.parsed.bth.dest_qp) : nullptr};
+  if (of_ee) [[unlikely]]
+    check_rd(view, p);
+  else if (stand_in ? check_by(view, p, shared)
+                    : check_request(view, state, shared, p.verdict, p.effect))
     below_limit = queue.srqn();
   if (keeps_ahead(state, p.parsed, qp, p.verdict)) [[unlikely]] {
     p.verdict = kKeptAhead;
@@ -85,6 +93,36 @@ static_assert(std::ranges::all_of(kRequestRules, [](const RequestRule& rule) {
   count(p.verdict.cause);
   probe.event(out, Step::Passed, p.qpn, p.psn, u64(p.verdict.action));
   return out;
+}
+
+[[gnu::cold]] QpConfig ResponderCheck::receiver_of(const Packet& p) const {
+  const device::Contexts& contexts = context_.contexts;
+  return receiver_for(contexts.qps[device::sender_number(p.qpn)], p.parsed,
+                      contexts.find_qp(p.parsed.bth.dest_qp));
+}
+
+// A request to an EE context: it takes the receive WQEs of the queue pair that it names. A request
+// that ends the message in progress decides what becomes of that message's WQE.
+[[gnu::cold]] void ResponderCheck::check_rd(const RequestView& view, Packet& p) {
+  ReceiveState& state = receive_[connection_of(p.qpn)];
+  ReceiveState* const taken = view.qp.served ? &receive_[connection_of(view.qp.served)] : nullptr;
+  if (taken) look_at(state, *taken);
+  p.verdict = judge_request(view);
+  p.refusals = state.refusals;
+  const bool ends =
+      p.verdict.action == RequestAction::NakAndEnd || request::is_new_resync(p.parsed, p.verdict);
+  const bool holds = state.message == InMessage::Send;
+  const bool completes = ends && completes_ended(view.qp, p.parsed, p.verdict);
+  p.keeps_wqe = false;
+  if (ends && holds && !completes)
+    p.keeps_wqe = put_back(receive_[connection_of(state.owner)], state.held_wqe);
+  apply(state, p.parsed, view.qp, p.verdict, p.effect);
+  if (!taken) return;
+  take_from(*taken, state, p.parsed, p.verdict, p.effect);
+  if (!ends) return;
+  state.message = InMessage::None;
+  if (completes && failure_takes_receive_wqe(view.qp, p.parsed, p.verdict))
+    p.effect.receive_wqe = take_head(*taken);
 }
 
 [[gnu::cold]] void ResponderCheck::keep(Packet* p) {
@@ -134,8 +172,6 @@ inline const Region* ResponderCheck::region_of(const ParsedPacket& packet, u32 k
   p.effect = checked.effect;
   return checked.below_limit;
 }
-
-[[gnu::noinline]] void ResponderCheck::grow(u32 qpn) { written_.resize(qpn + 1 + qpn / 2); }
 
 inline u32 ResponderCheck::reads_unfinished(u32 qpn, Cycle now) const {
   const u32 accepted = receive_[connection_of(qpn)].reads_accepted;

@@ -3,6 +3,7 @@
 #include "model/blocks/items.h"
 #include "model/blocks/lib/by_qp.h"
 #include "model/blocks/lib/delayed.h"
+#include "model/blocks/lib/numbered_values.h"
 #include "model/blocks/lib/stand_in.h"
 #include "model/blocks/memory/protection.h"
 #include "model/blocks/memory/qp_context.h"
@@ -15,6 +16,7 @@ struct ResponderCheckCounters {
   u64 good = 0, wrong_service = 0, bad_qp_state = 0, wrong_path = 0, wrong_vl = 0, bad_pkey = 0,
       bad_qkey = 0;
   u64 no_xrc_srq = 0, wrong_xrc_domain = 0;
+  u64 no_rd_queue = 0, wrong_rd_domain = 0;
   u64 duplicate = 0, nak_pending = 0, psn_ahead = 0, bad_sequence = 0, unsupported = 0;
   u64 too_many_reads = 0, no_receive_wqe = 0, srq_failed = 0, bad_length = 0, misaligned = 0,
       bad_rkey = 0;
@@ -77,8 +79,9 @@ class ResponderCheck {
 
  private:
   device::Connection connection_of(u32 qpn) const { return context_.contexts.connection_of(qpn); }
-  void grow(u32 qpn);
   Cycle wait_for(Cycle ready, u32 qpn);
+  proto::QpConfig receiver_of(const Packet& packet) const;
+  void check_rd(const proto::RequestView& view, Packet& packet);
   void count(proto::RequestCause cause);
   // The region that the R_Key of a request names.
   const proto::Region* region_of(const proto::ParsedPacket& packet, u32 key) const;
@@ -92,10 +95,11 @@ class ResponderCheck {
   const proto::PortAttributes& attributes_;
   Protection& protection_;
   engine::Stage stage_;
-  std::vector<Cycle> written_;  // by QP: when its context is written
+  NumberedValues<Cycle> written_;  // by QP: when its context is written
   Cycle last_out_ = 0, waited_until_ = 0;
   const ResponderCheckConfig config_;
   KeptPackets kept_;
+  proto::QpConfig served_;  // the EE context of the request at hand, as its responder
 };
 }  // namespace hca::blocks
 
@@ -115,6 +119,10 @@ struct hca::engine::Counters<hca::blocks::ResponderCheckCounters> {
               "NAK invalid RD request: XRCETH names no SRQ of XRC"),
       counter("wrong_xrc_domain", &C::wrong_xrc_domain, "packets",
               "NAK invalid RD request: the SRQ belongs to another XRC domain"),
+      counter("no_rd_queue", &C::no_rd_queue, "packets",
+              "NAK invalid RD request: no queue pair of RD that takes requests"),
+      counter("wrong_rd_domain", &C::wrong_rd_domain, "packets",
+              "NAK invalid RD request: the queue pair belongs to another RD domain"),
       counter("duplicate", &C::duplicate, "packets", "duplicates, acknowledged again"),
       counter("nak_pending", &C::nak_pending, "packets", "dropped after a NAK"),
       counter("psn_ahead", &C::psn_ahead, "packets", "NAK PSN sequence error"),

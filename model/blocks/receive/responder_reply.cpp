@@ -66,7 +66,7 @@ void ResponderReply::queue(Ring<Reply>& waiting, const Reply& reply) {
 
 void ResponderReply::send(Port& port, const Reply& reply) {
   next_ = now() + config_.interval;
-  const QpConfig* qp = contexts_.find_qp(reply.qpn);
+  const QpConfig* qp = contexts_.find_number(reply.qpn);
   const bool moved = qp && has_left(port, *qp);
   if (!qp || qp->state == QpState::Reset || qp->state == QpState::Init ||
       (moved && !qp->has_moved) || !names_partition(*qp))
@@ -106,7 +106,8 @@ Packet* ResponderReply::build(const Reply& reply, const QpConfig& qp) {
 void ResponderReply::build_ack(Packet& p, const QpConfig& qp, const Reply& reply) {
   RepeatedHeaders& repeated = acks_[reply.qpn];
   const Aeth aeth{reply.syndrome, reply.msn};
-  if (repeated.hold(contexts_.version) && !reply.becn) [[likely]] {
+  const bool of_ee = device::is_ee(reply.qpn);
+  if (repeated.hold(contexts_.version) && !reply.becn && !of_ee) [[likely]] {
     p.shape = repeated.shape();
     repeated.write(p.frame(), reply.psn);
     encode(aeth, p.frame() + p.shape.payload_offset - bytes_of<Aeth>());
@@ -114,9 +115,12 @@ void ResponderReply::build_ack(Packet& p, const QpConfig& qp, const Reply& reply
     const OpcodeRow& row = reply_row(qp.service, Operation::Acknowledge);
     ExtHeaders ext;
     ext.aeth = aeth;
-    write_headers(qp.path, row, reply_bth(qp, reply.psn, reply.becn), ext, 0, p.frame());
+    ext.rdeth = {qp.remote_eecn};
+    Bth bth = reply_bth(qp, reply.psn, reply.becn);
+    if (of_ee) bth.dest_qp = reply.dest_qpn, bth.pkey = reply.pkey;
+    write_headers(qp.path, row, bth, ext, 0, p.frame());
     p.shape = shape_of(qp.path, row, 0);
-    if (!reply.becn) repeated.keep(p.frame(), p.shape, contexts_.version);
+    if (!reply.becn && !of_ee) repeated.keep(p.frame(), p.shape, contexts_.version);
   }
   const SyndromeKind kind = syndrome_kind(reply.syndrome);
   ++(kind == SyndromeKind::Ack   ? counters.acks

@@ -11,7 +11,10 @@ Cycle ResponseCheck::check(Packet& p, Cycle at, Acknowledgement& out) {
   if (!good(p, qp)) [[unlikely]]
     return kNever;
   ++counters.good;
-  out = {.qpn = p.qpn, .psn = p.psn, .payload_bytes = p.parsed.payload_bytes};
+  out = {.qpn = p.qpn,
+         .psn = p.psn,
+         .dest_qpn = p.parsed.bth.dest_qp,
+         .payload_bytes = p.parsed.payload_bytes};
   if (p.parsed.has(Ext::Aeth)) {
     out.msn = p.parsed.aeth.msn;
     out.syndrome = p.parsed.aeth.syndrome;

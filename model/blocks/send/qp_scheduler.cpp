@@ -36,7 +36,7 @@ void QpScheduler::hold(const proto::QpConfig& qp, Queue& q, PushedWqe* pushed) {
   pushed->next = nullptr;
   const bool is_new =
       q.fetch != q.posted && !(q.last_pushed && q.last_pushed->index + 1 == q.posted);
-  const bool is_whole = qp.service != proto::Service::Ud ||
+  const bool is_whole = !proto::destination_bytes(qp.service) ||
                         proto::holds_whole_wqe({pushed->wqe.data(), pushed->bytes}, qp.service);
   if (!is_new || !is_whole || held_ == config_.pushes) {
     const bool refused = is_new && is_whole;
@@ -165,7 +165,7 @@ void QpScheduler::start_turn(u32 qpn) {
   q.fetch += t->count;
   ++q.turns;
   t->again = std::int32_t(q.fetched - q.fetch) >= 0;
-  t->cached = false;
+  t->cached = t->lent = false;
   if (!t->again) q.fetched = q.fetch;
   ++counters.turns;
   counters.wqes += t->count;

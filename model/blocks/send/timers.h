@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <queue>
-#include <vector>
 
+#include "model/blocks/lib/numbered_values.h"
 #include "model/engine/cycle.h"
 
 namespace hca::blocks {
@@ -15,7 +15,6 @@ class Timers {
  public:
   // Returns the cycle in which due() must be called; kNever: a call is already scheduled.
   Cycle set(u32 qpn, Cycle at) {
-    if (qpn >= deadlines_.size()) deadlines_.resize(qpn + 1 + qpn / 2);
     Deadline& d = deadlines_[qpn];
     d.at = at;
     if (d.queued <= at) return kNever;
@@ -25,10 +24,13 @@ class Timers {
     return at;
   }
   void clear(u32 qpn) {
-    if (qpn < deadlines_.size()) deadlines_[qpn].at = kNever;
+    if (Deadline* const d = deadlines_.find(qpn)) d->at = kNever;
   }
   // kNever: the timer does not run.
-  Cycle deadline(u32 qpn) const { return qpn < deadlines_.size() ? deadlines_[qpn].at : kNever; }
+  Cycle deadline(u32 qpn) const {
+    const Deadline* const d = deadlines_.find(qpn);
+    return d ? d->at : kNever;
+  }
   bool runs(u32 qpn) const { return deadline(qpn) != kNever; }
 
   bool may_be_due(Cycle now) const { return first_ <= now; }
@@ -61,7 +63,7 @@ class Timers {
   // The earliest armed deadline.
   Cycle next() const {
     Cycle at = kNever;
-    for (const Deadline& d : deadlines_) at = d.at < at ? d.at : at;
+    deadlines_.each([&](const Deadline& d) { at = d.at < at ? d.at : at; });
     return at;
   }
 
@@ -75,7 +77,7 @@ class Timers {
     bool operator<(const Entry& o) const { return at != o.at ? at > o.at : qpn > o.qpn; }
   };
   Cycle first_ = kNever;  // the earliest of queue_; kNever: queue_ is empty
-  std::vector<Deadline> deadlines_;
+  NumberedValues<Deadline> deadlines_;
   std::priority_queue<Entry> queue_;
 };
 }  // namespace hca::blocks

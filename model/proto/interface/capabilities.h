@@ -10,7 +10,7 @@
 
 namespace hca::proto {
 // The devices that execute an operation or have a service: all, those with an option, none.
-enum class Capability : u8 { Base, Flush, AtomicWrite, Xrc, Apm, Extended, Missing };
+enum class Capability : u8 { Base, Flush, AtomicWrite, Xrc, Apm, Extended, Rd, Missing };
 
 // The options of a device. All are off by default; without them their requests are refused (T10-2).
 struct Capabilities {
@@ -19,6 +19,7 @@ struct Capabilities {
   bool xrc = false;
   bool apm = false;
   bool extended = false;
+  bool rd = false;
 };
 struct CapabilityRow {
   Capability capability;
@@ -46,6 +47,9 @@ inline constexpr std::array kCapabilities{
                   "extended operations of the classes GET and PUT",
                   "reliable services execute the extended operations of extended_operations.h; "
                   "otherwise their opcodes are refused (T10-2)"},
+    CapabilityRow{Capability::Rd, &Capabilities::rd, "rd", "Rd", "the service RD",
+                  "the device has RD: its domains, EE contexts and queue pairs; otherwise it "
+                  "creates none and drops their packets (G13.5)"},
 };
 // The rows are in the order of the enumerators, and each has its own member.
 static_assert([] {

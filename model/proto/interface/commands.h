@@ -59,6 +59,13 @@ enum class CommandOpcode : u8 {
   QueryXrcd,
   DeallocXrcd,
   RegisterSharedMr,
+  AllocRdd,
+  QueryRdd,
+  DeallocRdd,
+  CreateEec,
+  ModifyEec,
+  QueryEec,
+  DestroyEec,
 };
 struct CommandOpcodeRow {
   CommandOpcode opcode;
@@ -72,7 +79,7 @@ inline constexpr std::array kCommandOpcodes{
     CommandOpcodeRow{CommandOpcode::CreateCq,     "CreateCq",     "object: CQN; queue attributes. EQN is 0 or exists"},
     CommandOpcodeRow{CommandOpcode::RegisterMr,   "RegisterMr",   "MR attributes. PD must exist, the key's index be free; remote write or atomic needs local write"},
     CommandOpcodeRow{CommandOpcode::DeregisterMr, "DeregisterMr", "object: key; Busy while a window is bound to it"},
-    CommandOpcodeRow{CommandOpcode::CreateQp,     "CreateQp",     "object: QPN; QP creation. PD, CQs and SRQ must exist; QPN 0 and 1 are of UD. An XRC initiator has only PD and SendCQ, an XRC target only XRCD; the others of these are 0"},
+    CommandOpcodeRow{CommandOpcode::CreateQp,     "CreateQp",     "object: QPN; QP creation. PD, CQs and SRQ must exist; QPN 0 and 1 are of UD. An XRC initiator has only PD and SendCQ, an XRC target only XRCD; the others of these are 0. RD has no SRQ"},
     CommandOpcodeRow{CommandOpcode::ModifyQp,     "ModifyQp",     "object: QPN; QP attributes"},
     CommandOpcodeRow{CommandOpcode::QueryQp,      "QueryQp",      "object: QPN; returns QP attributes"},
     CommandOpcodeRow{CommandOpcode::DestroyQp,    "DestroyQp",    "object: QPN; Busy while a window of type 2A is bound with it, or it is attached to a multicast group"},
@@ -108,6 +115,13 @@ inline constexpr std::array kCommandOpcodes{
     CommandOpcodeRow{CommandOpcode::QueryXrcd,    "QueryXrcd",    "object: XRC domain; returns XRC domain attributes"},
     CommandOpcodeRow{CommandOpcode::DeallocXrcd,  "DeallocXrcd",  "object: XRC domain; Busy while an SRQ or a target queue pair belongs to it"},
     CommandOpcodeRow{CommandOpcode::RegisterSharedMr, "RegisterSharedMr", "object: key of a region; MR attributes: Start, PD, Key, Access. Another region with the same memory"},
+    CommandOpcodeRow{CommandOpcode::AllocRdd,     "AllocRdd",     "object: RD domain, not 0; BadOpcode without RD"},
+    CommandOpcodeRow{CommandOpcode::QueryRdd,     "QueryRdd",     "object: RD domain; returns RD domain attributes"},
+    CommandOpcodeRow{CommandOpcode::DeallocRdd,   "DeallocRdd",   "object: RD domain; Busy while a queue pair or an EE context belongs to it"},
+    CommandOpcodeRow{CommandOpcode::CreateEec,    "CreateEec",    "object: EE context number; EE context creation; BadOpcode without RD"},
+    CommandOpcodeRow{CommandOpcode::ModifyEec,    "ModifyEec",    "object: EE context number; QP attributes"},
+    CommandOpcodeRow{CommandOpcode::QueryEec,     "QueryEec",     "object: EE context number; returns QP attributes"},
+    CommandOpcodeRow{CommandOpcode::DestroyEec,   "DestroyEec",   "object: EE context number; queue pairs that ask for it end in error"},
     // clang-format on
 };
 static_assert([] {

@@ -154,6 +154,28 @@ struct Layout<AddressHandle> {
 inline constexpr u32 kAddressHandleBytes = bytes_of<AddressHandle>();
 static_assert(kAddressHandleBytes == 48);
 
+// After the operands of every work request with packets of an RD queue pair: its destination (G13.2).
+struct RdAddress {
+  u32 eecn, dest_qpn, qkey;
+};
+template <>
+struct Layout<RdAddress> {
+  using A = RdAddress;
+  static constexpr std::string_view name = "RD address";
+  static constexpr auto fields = make_rows(
+      unused(8), field(&A::eecn, "EEC", 24, "EE context of this device"), unused(8),
+      field(&A::dest_qpn, "DestQP", 24, "queue pair at its other end"),
+      field(&A::qkey, "Q_Key", 32, "of the DETH; with bit 31 set, that of the own queue pair"),
+      unused(32));
+};
+inline constexpr u32 kRdAddressBytes = bytes_of<RdAddress>();
+static_assert(kRdAddressBytes == 16);
+// The destination that each work request of a service names.
+constexpr u32 destination_bytes(Service service) {
+  if (service == Service::Rd) return kRdAddressBytes;
+  return service == Service::Ud ? kAddressHandleBytes : 0;
+}
+
 // A receive WQE: this header, then its SGEs.
 struct ReceiveWqe {
   u8 sge_count;
@@ -253,7 +275,7 @@ struct Layout<Cqe> {
       field(&Cqe::wqe_index, "WqeIndex", 16, "low 16 bits of the index of its WQE"),
       field(&Cqe::byte_len, "ByteLen", 32, "bytes of the message"),
       field(&Cqe::immediate, "ImmDt", 32, "immediate data"), unused(8),
-      field(&Cqe::src_qp, "SrcQP", 24, "sender's queue pair (UD)"),
+      field(&Cqe::src_qp, "SrcQP", 24, "sender's queue pair (UD, RD)"),
       field(&Cqe::slid, "SLID", 16, "UD, native InfiniBand"),
       field(&Cqe::pkey_index, "P_KeyIndex", 16, "UD: entry that matched"),
       field(&Cqe::sl, "SL", 4, "UD, native InfiniBand"), unused(3),

@@ -22,6 +22,7 @@ struct DropCounters {
   // Datagrams.
   u64 bad_qkey = 0, bad_multicast = 0, wrong_vl = 0, no_receive_wqe = 0, receive_too_short = 0;
   u64 port_down = 0;
+  u64 bad_ee_context = 0;
 };
 template <>
 struct Layout<DropCounters> {
@@ -64,7 +65,8 @@ struct Layout<DropCounters> {
       field(&D::wrong_vl,             "WrongVl",           64, "QP 0 accepts only packets on VL 15, other queue pairs none on it"),
       field(&D::no_receive_wqe,       "NoReceiveWqe",      64, "a datagram without a posted receive WQE"),
       field(&D::receive_too_short,    "ReceiveTooShort",   64, "a datagram longer than its receive WQE"),
-      field(&D::port_down,            "PortDown",          64, "the port is Down"));
+      field(&D::port_down,            "PortDown",          64, "the port is Down"),
+      field(&D::bad_ee_context,       "BadEeContext",      64, "RD: no such EE context, or its state (T8)"));
   // clang-format on
 };
 

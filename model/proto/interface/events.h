@@ -30,10 +30,12 @@ enum class EventType : u8 {
   SmChange,
   ClientReregister,
   PathMig,
-  PathMigErr
+  PathMigErr,
+  EecFatal,
+  EecCommEst
 };
-enum class EventObject : u8 { Qp, Cq, Srq, Port, Device };
-// T16: an event of no queue pair, CQ or SRQ.
+enum class EventObject : u8 { Qp, Cq, Srq, Port, Device, Eec };
+// T16: an event of no queue pair, CQ, SRQ or EE context.
 constexpr bool is_unaffiliated(EventObject object) {
   return object == EventObject::Port || object == EventObject::Device;
 }
@@ -78,6 +80,8 @@ inline constexpr std::array kAsyncEvents{
     EventRow{EventType::ClientReregister, EventObject::Port, 0xf0b, 0x0, "CLIENT_REREGISTER", "T15-PORT_ACTIVE", "SetPort with Reregister"},
     EventRow{EventType::PathMig,     EventObject::Qp, 0xf0d, 0x0, "PATH_MIG",      "T15-PATH_MIG",      "the queue pair migrated to its alternate path; own code"},
     EventRow{EventType::PathMigErr,  EventObject::Qp, 0xf0e, 0x0, "PATH_MIG_ERR",  "T15-PATH_MIG_ERR",  "a migration request from another path than the alternate one; own code"},
+    EventRow{EventType::EecFatal,    EventObject::Eec, 0xf10, 0x0, "EEC_FATAL",     "T15-EEC_FATAL",     "RD: an EE context went to Error, and no WQE reports it; own code"},
+    EventRow{EventType::EecCommEst,  EventObject::Eec, 0xf11, 0x0, "EEC_COMM_EST",  "T15-EEC_FATAL",     "RD: the first packet arrived for an EE context in RTR; own code"},
     // clang-format on
 };
 inline constexpr auto kAsyncEventNames = [] {

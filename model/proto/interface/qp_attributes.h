@@ -83,12 +83,14 @@ enum QpMask : u32 {
   kQpSqdNotify = 1 << 17,
   kQpAltPath = 1 << 18,
   kQpPathMigState = 1 << 19,
+  kQpRdd = 1 << 20,
 };
-inline constexpr std::array<std::string_view, 20> kQpMaskNames{
+inline constexpr std::array<std::string_view, 21> kQpMaskNames{
     "State",   "P_KeyIndex", "Port",      "Access",          "path",
     "PathMTU", "DestQP",     "RqPSN",     "MaxDestRdAtomic", "MinRnrTimer",
     "Timeout", "RetryCount", "RnrRetry",  "SqPSN",           "MaxRdAtomic",
-    "Q_Key",   "CurState",   "SqdNotify", "alternate path",  "PathMigState"};
+    "Q_Key",   "CurState",   "SqdNotify", "alternate path",  "PathMigState",
+    "RDD"};
 
 inline constexpr std::string_view kOfAlternate = "of the alternate path";
 inline constexpr std::string_view kSourcePathBits =
@@ -133,6 +135,7 @@ struct QpAttributes {  // ModifyQp, QueryQp
   u8 retries_left, rnr_retries_left;
   u32 sent_psn, ssn, limit_ssn;
   u32 reads_outstanding, reads_accepted;
+  u32 rdd;  // RD
 };
 template <>
 struct Layout<QpAttributes> {
@@ -143,12 +146,13 @@ struct Layout<QpAttributes> {
             "0 Reset, 1 Init, 2 RTR, 3 RTS, 4 SQD, 5 SQE, 6 Error"),
       field(&QpAttributes::port, "Port", 8, "port number, from 1 on"),
       field(&QpAttributes::pkey_index, "P_KeyIndex", 16, "in the P_Key table"), unused(8),
-      field(&QpAttributes::dest_qpn, "DestQP", 24, "the peer's queue pair"),
+      field(&QpAttributes::dest_qpn, "DestQP", 24,
+            "the peer's queue pair; of an EE context: the EE context at its other end"),
       field(&QpAttributes::path_mtu, "PathMTU", 32, "bytes"), unused(8),
       field(&QpAttributes::rq_psn, "RqPSN", 24, "first PSN expected; queried: the next one"),
       unused(8),
       field(&QpAttributes::sq_psn, "SqPSN", 24, "first PSN to send; queried: the next one"),
-      field(&QpAttributes::qkey, "Q_Key", 32, "of UD"),
+      field(&QpAttributes::qkey, "Q_Key", 32, "of UD and RD"),
       field(&QpAttributes::max_rd_atomic, "MaxRdAtomic", 8, "READs and ATOMICs in flight"),
       field(&QpAttributes::max_dest_rd_atomic, "MaxDestRdAtomic", 8, "the same as responder"),
       field(&QpAttributes::min_rnr_timer, "MinRnrTimer", 8, "timer code of RNR NAKs"),
@@ -214,6 +218,7 @@ struct Layout<QpAttributes> {
       field(&QpAttributes::alt_dgid_high, "AltDGIDHigh", 64, kOfAlternate),
       field(&QpAttributes::alt_dgid_low, "AltDGIDLow", 64, kOfAlternate),
       field(&QpAttributes::alt_rate_limit, "AltRateLimit", 32, kOfAlternate), unused(1),
-      field(&QpAttributes::alt_path_bits, "AltPathBits", 7, kOfAlternate), unused(24));
+      field(&QpAttributes::alt_path_bits, "AltPathBits", 7, kOfAlternate),
+      field(&QpAttributes::rdd, "RDD", 24, "RD domain"));
 };
 }  // namespace hca::proto

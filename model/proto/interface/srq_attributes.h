@@ -53,4 +53,24 @@ struct Layout<XrcDomainAttributes> {
                       "PD for the R_Keys of requests if xrc_pd is tgt_domain; 0: no key is valid"),
                 field(&A::uses, "Uses", 32, "queried: SRQs and target queue pairs"));
 };
+
+// ---- RD: its domains, and its EE contexts (ModifyEec and QueryEec have QP attributes)
+struct RdDomainAttributes {  // QueryRdd
+  u32 uses = 0;              // read only
+};
+template <>
+struct Layout<RdDomainAttributes> {
+  static constexpr std::string_view name = "RD domain attributes";
+  static constexpr auto fields = make_rows(
+      field(&RdDomainAttributes::uses, "Uses", 32, "queried: queue pairs and EE contexts"));
+};
+struct EecCreate {  // CreateEec
+  u64 context = 0;
+};
+template <>
+struct Layout<EecCreate> {
+  static constexpr std::string_view name = "EE context creation";
+  static constexpr auto fields = make_rows(field(
+      &EecCreate::context, "Context", 64, "chosen by the host, returned in asynchronous EQEs"));
+};
 }  // namespace hca::proto

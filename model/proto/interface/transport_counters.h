@@ -17,6 +17,8 @@ struct TransportCounters {
   u64 implied_naks = 0, timeouts = 0;
   // XRC requests.
   u64 no_xrc_srq = 0, wrong_xrc_domain = 0;
+  // RD requests.
+  u64 no_rd_queue = 0, wrong_rd_domain = 0;
 };
 template <>
 struct Layout<TransportCounters> {
@@ -40,7 +42,9 @@ struct Layout<TransportCounters> {
       field(&T::implied_naks,   "ImpliedNaks",  64, "responses missing before a later answer"),
       field(&T::timeouts,       "Timeouts",     64, "transport timers that expired"),
       field(&T::no_xrc_srq,     "NoXrcSrq",     64, "NAK invalid RD request: XRCETH names no SRQ of XRC"),
-      field(&T::wrong_xrc_domain, "WrongXrcDomain", 64, "NAK invalid RD request: the SRQ belongs to another XRC domain"));
+      field(&T::wrong_xrc_domain, "WrongXrcDomain", 64, "NAK invalid RD request: the SRQ belongs to another XRC domain"),
+      field(&T::no_rd_queue,    "NoRdQueue",    64, "NAK invalid RD request: no queue pair of RD that takes requests"),
+      field(&T::wrong_rd_domain, "WrongRdDomain", 64, "NAK invalid RD request: the queue pair belongs to another RD domain"));
   // clang-format on
 };
 
@@ -52,6 +56,8 @@ inline constexpr std::array kCountedCauses{
     // clang-format off
     CountedCause{RequestCause::NoXrcSrq,             &TransportCounters::no_xrc_srq},
     CountedCause{RequestCause::WrongXrcDomain,       &TransportCounters::wrong_xrc_domain},
+    CountedCause{RequestCause::NoRdQueue,            &TransportCounters::no_rd_queue},
+    CountedCause{RequestCause::WrongRdDomain,        &TransportCounters::wrong_rd_domain},
     CountedCause{RequestCause::Duplicate,            &TransportCounters::duplicate},
     CountedCause{RequestCause::NakPending,           &TransportCounters::nak_pending},
     CountedCause{RequestCause::PsnAhead,             &TransportCounters::psn_ahead},

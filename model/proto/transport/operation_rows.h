@@ -127,7 +127,7 @@ inline constexpr auto kOperationRows = [] {
       OperationRow{AtomicAcknowledge, "AtomicAcknowledge", C::Missing,     kNo,  M::None,  A::Nothing,     0,                  By::Never,       0,            T::Never,         N::None},
       OperationRow{CompareSwap,       "CompareSwap",       C::Base,        kNo,  M::None,  A::Atomic,      kRemoteAtomic,      By::ByAtomicEth, kAtomicBytes, T::Never,         N::CompareSwap},
       OperationRow{FetchAdd,          "FetchAdd",          C::Base,        kNo,  M::None,  A::Atomic,      kRemoteAtomic,      By::ByAtomicEth, kAtomicBytes, T::Never,         N::Add},
-      OperationRow{Resync,            "Resync",            C::Missing,     kNo,  M::None,  A::Nothing,     0,                  By::Never,       0,            T::Never,         N::None},
+      OperationRow{Resync,            "Resync",            C::Rd,          kNo,  M::None,  A::Acknowledge, 0,                  By::Never,       0,            T::Never,         N::None},
       OperationRow{Get,               "Get",               C::Extended,    kYes, M::None,  A::Read,        kRemoteRead,        By::ByReth,      0,            T::Never,         N::None},
       OperationRow{Put,               "Put",               C::Extended,    kYes, M::Put,   A::Acknowledge, kRemoteWrite,       By::ByReth,      0,            T::Never,         N::None},
       OperationRow{Flush,             "Flush",             C::Flush,       kYes, M::None,  A::Empty,       kFlushAny,          By::ByReth,      0,            T::Never,         N::None},
@@ -161,7 +161,8 @@ static_assert(std::ranges::all_of(
     kOperationRows, [](u32 bytes) { return bytes == 0 || bytes == kAtomicBytes; },
     &OperationRow::exact_bytes));
 // An executed operation is part of a message or answered from an entry, and needs a right for the
-// memory that it names. An operation that no device executes has no answer.
+// memory that it names; a RESYNC is neither (RSY-4). An operation that no device executes has no
+// answer.
 static_assert([] {
   for (const OperationRow& row : kOperationRows) {
     const bool in_message = row.message != InMessage::None;
@@ -169,7 +170,8 @@ static_assert([] {
     const bool missing = row.capability == Capability::Missing;
     if (missing != (row.answer == Answer::Nothing)) return false;
     if (missing && (in_message || names || row.needed_access)) return false;
-    if (!missing && (in_message == row.is_saved() || names != (row.needed_access != 0)))
+    const bool alone = row.operation == Operation::Resync;
+    if (!missing && (in_message == (row.is_saved() || alone) || names != (row.needed_access != 0)))
       return false;
   }
   return true;

@@ -122,7 +122,7 @@ inline u64 DropCounters::*counter_of(RequestCause cause, const QpConfig& qp, con
     case RequestCause::WrongService:
       return &D::wrong_service;
     case RequestCause::BadQpState:
-      return &D::bad_qp_state;
+      return qp.service == Service::Rd ? &D::bad_ee_context : &D::bad_qp_state;
     case RequestCause::WrongPath:
       return counter_of(includes(kConnected, qp.service) ? path_fault(qp.path, frame, shape)
                                                          : PathFault::MulticastSlid);

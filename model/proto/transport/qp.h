@@ -46,15 +46,22 @@ struct alignas(64) QpConfig {
   u32 qpn = 0, pd = 0, send_cq = 0, receive_cq = 0;
   u32 dest_qpn = 0, path_mtu = 1024, qkey = 0;
   u32 sq_psn = 0, rq_psn = 0;
-  u32 rate_limit = 0;        // kb/s of its requests on the wire; 0: no limit
-  u32 srqn = 0;              // 0: it has its own receive queue
-  u32 xrcd = 0;              // domain of an XRC target
+  u32 rate_limit = 0;  // kb/s of its requests on the wire; 0: no limit
+  u32 srqn = 0;        // 0: it has its own receive queue
+  u32 xrcd = 0;        // domain of an XRC target
+  u32 rdd = 0;         // RD domain, of a queue pair or an EE context
+  // Of an EE context: the context at the other end, and the queue pair that it serves (serve()).
+  u32 remote_eecn = 0, served = 0;
   TransportOptions options;  // of its device
   WorkQueue sq, rq;          // rq: that of its SRQ, if it has one
   Path path;
 };
 
-inline Accessor accessor_of(const QpConfig& qp) { return {qp.pd, qp.qpn}; }
+// The number of the queue pair; of an EE context that of the one that it serves.
+inline u32 queue_pair_of(const QpConfig& qp) {
+  return qp.side == QpSide::EeContext ? qp.served : qp.qpn;
+}
+inline Accessor accessor_of(const QpConfig& qp) { return {qp.pd, queue_pair_of(qp)}; }
 // True: its requests take WQEs of an SRQ.
 inline bool uses_srq(const QpConfig& qp) { return qp.srqn || qp.service == Service::Xrc; }
 // G24.1: the sides that a queue pair has.
@@ -127,5 +134,8 @@ struct alignas(64) ReceiveState {
   u32 shared_wqe = 0;          // SRQ WQE taken last
   u32 xrc_srqn = 0;            // SRQ of the message that began last
   u32 shared_taken = 0;        // WQEs
+  // RD: the queue pair of the message that began last, and the receive WQE that was taken last.
+  u32 owner = 0, held_wqe = 0;
+  u32 refusals = 0;  // by errors that were found after the rules
 };
 }  // namespace hca::proto

@@ -29,6 +29,10 @@ inline constexpr u32 kInitiatorSqdAttributes =
     kUcSqdAttributes | kQpTimeout | kQpRetryCount | kQpRnrRetry | kQpMaxRdAtomic;
 inline constexpr u32 kTargetSqdAttributes =
     kUcSqdAttributes | kQpTimeout | kQpMaxDestRdAtomic | kQpMinRnrTimer;
+// The attributes of an RD queue pair in RTS, and those of an EE context that SQD allows to change.
+inline constexpr u32 kRdAttributes = kQpCurState | kQpQkey | kQpAccess | kQpMinRnrTimer;
+inline constexpr u32 kContextSqdAttributes = kQpPath | kQpPkeyIndex | kQpTimeout | kQpRetryCount |
+                                             kQpRnrRetry | kQpMaxRdAtomic | kQpMaxDestRdAtomic;
 inline constexpr Services kRcUcXrc = kRc | kUc | kXrcInitiator | kXrcTarget;
 inline constexpr std::array kTransitions{
     // clang-format off
@@ -56,6 +60,23 @@ inline constexpr std::array kTransitions{
     QpTransition{kXrcTarget,    QpState::Sqd,  QpState::Sqd, kQpState, kTargetSqdAttributes, "T13-SQD/transitions"},
     QpTransition{kXrcInitiator, QpState::Sqd,  QpState::Rts, kQpState, kQpCurState | kQpAccess | kMigrationAttributes, "T13-SQD/transitions"},
     QpTransition{kXrcTarget,    QpState::Sqd,  QpState::Rts, kQpState, kQpCurState | kQpAccess | kQpMinRnrTimer | kMigrationAttributes, "T13-SQD/transitions"},
+    QpTransition{kRd,       QpState::Reset, QpState::Init, kQpState | kQpPkeyIndex | kQpPort | kQpQkey | kQpRdd, kQpAccess, "T13-Reset/transitions"},
+    QpTransition{kRd,       QpState::Init,  QpState::Init, kQpState, kQpPkeyIndex | kQpPort | kQpQkey | kQpAccess, "T13-Init/transitions"},
+    QpTransition{kRd,       QpState::Init,  QpState::Rtr,  kQpState, kQpPkeyIndex | kQpQkey | kQpAccess | kQpMinRnrTimer, "T13-Init/transitions"},
+    QpTransition{kRd,       QpState::Rtr,   QpState::Rts,  kQpState, kRdAttributes, "T13-RTR/transitions"},
+    QpTransition{kRd,       QpState::Rts,   QpState::Rts,  kQpState, kRdAttributes, "T13-RTS/transitions"},
+    QpTransition{kRd,       QpState::Rts,   QpState::Sqd,  kQpState, kQpSqdNotify, "T13-RTS/transitions"},
+    QpTransition{kRd,       QpState::Sqd,   QpState::Sqd,  kQpState, kQpPkeyIndex | kQpQkey | kQpAccess | kQpMinRnrTimer, "T13-SQD/transitions"},
+    QpTransition{kRd,       QpState::Sqd,   QpState::Rts,  kQpState, kRdAttributes, "T13-SQD/transitions"},
+    QpTransition{kRd,       QpState::Sqe,   QpState::Rts,  kQpState, kRdAttributes, "T13-SQE/transitions"},
+    QpTransition{kEeContext, QpState::Reset, QpState::Init, kQpState | kQpPkeyIndex | kQpPort | kQpRdd, 0, "T13-Reset/transitions"},
+    QpTransition{kEeContext, QpState::Init, QpState::Init, kQpState, kQpPkeyIndex | kQpPort, "T13-Init/transitions"},
+    QpTransition{kEeContext, QpState::Init, QpState::Rtr,  kQpState | kQpPath | kQpPathMtu | kQpDestQpn | kQpRqPsn | kQpMaxDestRdAtomic, kQpPkeyIndex, "T13-Init/transitions"},
+    QpTransition{kEeContext, QpState::Rtr,  QpState::Rts,  kQpState | kQpTimeout | kQpRetryCount | kQpRnrRetry | kQpSqPsn | kQpMaxRdAtomic, kQpCurState, "T13-RTR/transitions"},
+    QpTransition{kEeContext, QpState::Rts,  QpState::Rts,  kQpState, kQpCurState, "T13-RTS/transitions"},
+    QpTransition{kEeContext, QpState::Rts,  QpState::Sqd,  kQpState, 0, "T13-RTS/transitions"},
+    QpTransition{kEeContext, QpState::Sqd,  QpState::Sqd,  kQpState, kContextSqdAttributes, "T13-SQD/transitions"},
+    QpTransition{kEeContext, QpState::Sqd,  QpState::Rts,  kQpState, kQpCurState, "T13-SQD/transitions"},
     QpTransition{kUd,       QpState::Reset, QpState::Init, kQpState | kQpPkeyIndex | kQpPort | kQpQkey, 0, "T13-Reset-Init/UD"},
     QpTransition{kUd,       QpState::Init,  QpState::Init, kQpState, kQpPkeyIndex | kQpPort | kQpQkey, "T13-Init/transitions"},
     QpTransition{kUd,       QpState::Init,  QpState::Rtr,  kQpState, kQpPkeyIndex | kQpQkey, "T13-Init-RTR/UD"},
@@ -202,6 +223,7 @@ inline void remember(QpAttributes& given, const QpAttributes& a) {
   take(kQpTimeout, &A::timeout);
   take(kQpRetryCount, &A::retry_count);
   take(kQpRnrRetry, &A::rnr_retry);
+  take(kQpRdd, &A::rdd);
 }
 
 inline AlternatePath make_alternate(const QpAttributes& a, std::span<const PortAttributes> ports) {
@@ -218,20 +240,25 @@ inline AlternatePath make_alternate(const QpAttributes& a, std::span<const PortA
 inline void configure(QpConfig& qp, const QpAttributes& given, u32 mask,
                       const PortAttributes& port) {
   qp.port = given.port;
-  qp.access = given.access;
+  qp.rdd = given.rdd;
   qp.pkey_index = given.pkey_index;
   qp.pkey = port.pkeys[given.pkey_index];
   qp.path_mtu = given.path_mtu;
-  qp.dest_qpn = given.dest_qpn;
-  qp.qkey = given.qkey;
   qp.rq_psn = given.rq_psn;
   qp.sq_psn = given.sq_psn;
   qp.max_rd_atomic = given.max_rd_atomic;
   qp.max_dest_rd_atomic = given.max_dest_rd_atomic;
-  qp.min_rnr_timer = given.min_rnr_timer;
   qp.timeout = given.timeout;
   qp.retry_count = given.retry_count;
   qp.rnr_retry = given.rnr_retry;
+  if (qp.side == QpSide::EeContext) {
+    qp.remote_eecn = given.dest_qpn;
+  } else {  // an EE context has those of the queue pair that it serves
+    qp.access = given.access;
+    qp.dest_qpn = given.dest_qpn;
+    qp.qkey = given.qkey;
+    qp.min_rnr_timer = given.min_rnr_timer;
+  }
   if (mask & kQpPath) {
     qp.service_level = given.sl;
     qp.rate_limit = given.rate_limit;
@@ -300,6 +327,7 @@ inline CommandStatus modify_qp(QpConfig& qp, QpAttributes& given, AlternatePath&
     alternate = {};
     qp.path_mig = PathMigState::Migrated;
     qp.moves = qp.has_moved = false;
+    qp.rdd = 0;
   } else if (a.state != QpState::Error) {
     detail::remember(given, a);
     detail::configure(qp, given, a.mask, port);

@@ -47,6 +47,10 @@ namespace request {
   s.nak_sent = false;
   ++s.reads_accepted;
 }
+// A RESYNC is no message: the MSN does not count it (G5.2).
+inline bool is_new_resync(const ParsedPacket& packet, const RequestVerdict& v) {
+  return v.action == RequestAction::Execute && packet.opcode->operation == Operation::Resync;
+}
 // A packet of a WRITE or PUT: its destination starts at the end of the previous packet.
 inline void accept_write(ReceiveState& s, const ParsedPacket& packet, RequestEffect& e) {
   if (packet.opcode->has(Ext::Reth) && begins_message(packet.opcode->position)) {
@@ -114,6 +118,11 @@ inline void apply(ReceiveState& s, const ParsedPacket& packet, const QpConfig& q
   const bool reads = packet.opcode && packet.opcode->traits().is_saved();
   if (reads && (v.action == RequestAction::Execute || v.action == RequestAction::Repeat)) {
     request::accept_read(s, packet, qp.path_mtu, v.action == RequestAction::Execute, e);
+  } else if (request::is_new_resync(packet, v)) [[unlikely]] {
+    s.epsn = psn_add(packet.bth.psn, 1);  // RSY-2
+    s.message = InMessage::None;
+    s.nak_sent = false;
+    e.completes_message = true;
   } else if (v.action == RequestAction::Execute) [[likely]] {
     const OpcodeRow& row = *packet.opcode;
     const bool last = ends_message(row.position);
@@ -133,6 +142,10 @@ inline void apply(ReceiveState& s, const ParsedPacket& packet, const QpConfig& q
     s.nak_sent = qp.options.gap_after_rnr == GapAfterRnr::Drop;  // G2.5
   }
   s.failing |= v.action == RequestAction::NakAndFail;
+  if (qp.side == QpSide::EeContext) [[unlikely]] {
+    s.failing = false;  // class A: the queue pair alone fails
+    s.nak_sent |= is_nak(v.action);
+  }
   e.receive_wqe = s.rq_consumed - 1;
   e.free_receives = s.rq_posted - s.rq_consumed;
   e.msn = s.msn;
@@ -148,8 +161,7 @@ inline RequestEffect apply(ReceiveState& s, const ParsedPacket& packet, const Qp
 // otherwise credit code 31 (not counted, G6.1).
 inline u8 answer_syndrome(const RequestVerdict& v, const RequestEffect& e, const QpConfig& qp) {
   if (v.action == RequestAction::RnrNak) return rnr_syndrome(qp.min_rnr_timer);
-  if (v.action == RequestAction::Nak || v.action == RequestAction::NakAndFail)
-    return nak_syndrome(v.nak);
+  if (is_nak(v.action)) return nak_syndrome(v.nak);
   return ack_syndrome(qp.options.credits ? credit_code(e.free_receives) : kCreditsUnused);
 }
 }  // namespace hca::proto

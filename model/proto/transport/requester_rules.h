@@ -23,7 +23,8 @@ inline bool takes_sends(QpState state) { return sends(state) || flushes_sends(st
 inline bool takes_receives(QpState state) { return state != QpState::Reset; }
 
 // C9-214: the state after a send WQE that ends in error.
-constexpr QpState state_of_failed_sends(Service service) {
+constexpr QpState state_of_failed_sends(Service service, RdSendError option = RdSendError::Sqe) {
+  if (service == Service::Rd) return option == RdSendError::Sqe ? QpState::Sqe : QpState::Error;
   return is_reliable(service) ? QpState::Error : QpState::Sqe;
 }
 

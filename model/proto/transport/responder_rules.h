@@ -8,29 +8,15 @@
 #include <utility>
 
 #include "model/proto/memory/key.h"
-#include "model/proto/memory/memory_region.h"
 #include "model/proto/transport/path_rules.h"
 #include "model/proto/transport/pkey.h"
 #include "model/proto/transport/psn.h"
-#include "model/proto/transport/qp.h"
+#include "model/proto/transport/rd_rules.h"
 #include "model/proto/transport/remote_memory.h"
 #include "model/proto/transport/request_causes.h"
-#include "model/proto/transport/shared_queue.h"
 #include "model/proto/transport/syndrome.h"
 
 namespace hca::proto {
-struct RequestView {
-  const ParsedPacket& packet;
-  std::span<const u8> frame;
-  const QpConfig& qp;
-  const ReceiveState& state;
-  const Region* region;      // named by the R_Key of its RETH or AtomicETH, if it has one
-  u32 reads_unfinished = 0;  // earlier READs and ATOMICs whose responses have not all left
-  const PortAttributes* port = nullptr;  // UD: the receiving port
-  // The SRQ whose WQEs it may take; nullptr: the queue pair has its own, or an XRC request names
-  // no SRQ.
-  const SharedQueue* shared = nullptr;
-};
 
 enum class RuleStage : u8 { Header, Order, Sequence, Support, Resource, Length, Access };
 inline constexpr std::array kRuleStages{
@@ -46,12 +32,6 @@ struct RequestRule {
   RequestAction action;
   NakCode nak;
 };
-
-// T13: the states in which inbound requests are processed.
-constexpr bool takes_requests(QpState state) {
-  return state == QpState::Rtr || state == QpState::Rts || state == QpState::Sqd ||
-         state == QpState::Sqe;
-}
 
 namespace request {
 inline bool takes_receive_wqe(const OpcodeRow& row) { return row.takes_receive(); }
@@ -117,9 +97,12 @@ inline bool duplicate_read(const RequestView& v) {
   return v.packet.opcode && v.packet.opcode->traits().is_saved() && duplicate(v);
 }
 inline bool ahead_again(const RequestView& v) {
-  return region(v) == PsnRegion::Ahead && v.state.nak_sent;
+  return region(v) == PsnRegion::Ahead && v.state.nak_sent && !is_resync(v);
 }
-inline bool ahead(const RequestView& v) { return region(v) == PsnRegion::Ahead; }
+inline bool ahead(const RequestView& v) {
+  if (is_resync(v)) return false;
+  return region(v) == PsnRegion::Ahead;
+}
 inline bool out_of_sequence(const RequestView& v) {
   if (!v.packet.opcode) return false;  // the next stage refuses it
   const bool inside = v.state.message != InMessage::None,
@@ -131,6 +114,10 @@ inline bool out_of_sequence(const RequestView& v) {
 // EXT-5.
 inline bool leaves_put(const RequestView& v) {
   return v.packet.opcode && extended::leaves_message(v.packet, v.state, v.qp.options);
+}
+// RD: the same; a RESYNC may come at any time (RSY-3).
+inline bool rd_out_of_sequence(const RequestView& v) {
+  return !is_resync(v) && (out_of_sequence(v) || changes_queue_pair(v) || leaves_put(v));
 }
 // UC, G14.2: a packet after a gap that begins no message.
 inline bool begins(const RequestView& v) {
@@ -192,6 +179,7 @@ inline bool bad_saved_length(const ParsedPacket& packet, const TransportOptions&
   const Position at = v.packet.opcode->position;
   const bool full = at == Position::First || at == Position::Middle;
   if (full && bytes != mtu) return true;
+  if (bytes && is_resync(v)) return true;
   if (bytes > mtu) return true;
   if (at == Position::Last && !bytes) return true;
   if (!v.packet.opcode->traits().places_payload()) return false;
@@ -226,9 +214,10 @@ inline bool bad_rkey(const RequestView& v) {
 inline constexpr std::array kRequestRules{
     // clang-format off
     //          services    stage                cause                            statement     broken                        action                      NAK
-    RequestRule{kSenders,   RuleStage::Header,   RequestCause::WrongService,      "C9-38",      request::wrong_service,       RequestAction::Drop,        {}},
+    RequestRule{kWithoutContext, RuleStage::Header, RequestCause::WrongService,    "C9-38",      request::wrong_service,       RequestAction::Drop,        {}},
     RequestRule{kXrc,       RuleStage::Header,   RequestCause::WrongService,      "G24.1",      request::wrong_side,          RequestAction::Drop,        {}},
-    RequestRule{kSenders,   RuleStage::Header,   RequestCause::BadQpState,        "C9-37",      request::bad_state,           RequestAction::Drop,        {}},
+    RequestRule{kWithoutContext, RuleStage::Header, RequestCause::BadQpState,      "C9-37",      request::bad_state,           RequestAction::Drop,        {}},
+    RequestRule{kRd,        RuleStage::Header,   RequestCause::BadQpState,        "T8-2",       request::bad_state,           RequestAction::Drop,        {}},
     RequestRule{kConnected, RuleStage::Header,   RequestCause::WrongPath,         "VAL-6",      request::wrong_path,          RequestAction::Drop,        {}},
     RequestRule{kUd,        RuleStage::Header,   RequestCause::WrongPath,         "C9-56",      request::from_group,          RequestAction::Drop,        {}},
     RequestRule{kSenders,   RuleStage::Header,   RequestCause::WrongVl,           "G27.2",      request::wrong_vl,            RequestAction::Drop,        {}},
@@ -237,38 +226,48 @@ inline constexpr std::array kRequestRules{
     RequestRule{kUd,        RuleStage::Header,   RequestCause::BadQkey,           "T10-12/UD",  request::bad_qkey,            RequestAction::Drop,        {}},
     RequestRule{kXrc,       RuleStage::Header,   RequestCause::NoXrcSrq,          "T10-21/XRC", request::no_xrc_srq,          RequestAction::NakAndFail,  NakCode::InvalidRdRequest},
     RequestRule{kXrc,       RuleStage::Header,   RequestCause::WrongXrcDomain,    "T10-22/XRC", request::wrong_xrc_domain,    RequestAction::NakAndFail,  NakCode::InvalidRdRequest},
-    RequestRule{kRc | kXrc, RuleStage::Order,    RequestCause::Duplicate,         "G3.3",       request::duplicate_read,      RequestAction::Repeat,      {}},
-    RequestRule{kRc | kXrc, RuleStage::Order,    RequestCause::Duplicate,         "G3.1",       request::duplicate,           RequestAction::Acknowledge, {}},
-    RequestRule{kRc | kXrc, RuleStage::Order,    RequestCause::NakPending,        "G2.3",       request::ahead_again,         RequestAction::Drop,        {}},
+    RequestRule{kRd,        RuleStage::Header,   RequestCause::NoRdQueue,         "T10-14/RD",  request::no_rd_queue,         RequestAction::Nak,         NakCode::InvalidRdRequest},
+    RequestRule{kRd,        RuleStage::Header,   RequestCause::WrongRdDomain,     "T10-11/RD",  request::wrong_rd_domain,     RequestAction::Nak,         NakCode::InvalidRdRequest},
+    RequestRule{kRd,        RuleStage::Header,   RequestCause::BadQkey,           "T10-12/RD",  request::bad_rd_qkey,         RequestAction::Nak,         NakCode::InvalidRdRequest},
+    RequestRule{kReliable,  RuleStage::Order,    RequestCause::Duplicate,         "G3.3",       request::duplicate_read,      RequestAction::Repeat,      {}},
+    RequestRule{kReliable,  RuleStage::Order,    RequestCause::Duplicate,         "G3.1",       request::duplicate,           RequestAction::Acknowledge, {}},
+    RequestRule{kReliable,  RuleStage::Order,    RequestCause::NakPending,        "G2.3",       request::ahead_again,         RequestAction::Drop,        {}},
     RequestRule{kRc,        RuleStage::Order,    RequestCause::PsnAhead,          "T10-8/RC",   request::ahead,               RequestAction::Nak,         NakCode::PsnSequenceError},
     RequestRule{kXrc,       RuleStage::Order,    RequestCause::PsnAhead,          "T10-8/XRC",  request::ahead,               RequestAction::Nak,         NakCode::PsnSequenceError},
+    RequestRule{kRd,        RuleStage::Order,    RequestCause::PsnAhead,          "T10-8/RD",   request::ahead,                RequestAction::Nak,         NakCode::PsnSequenceError},
     RequestRule{kUc,        RuleStage::Order,    RequestCause::PsnAhead,          "T10-8/UC",   request::behind_gap,          RequestAction::Abandon,     {}},
     RequestRule{kXrc,       RuleStage::Sequence, RequestCause::NoXrcSrq,          "G24.5",      request::changes_xrc_srq,     RequestAction::NakAndFail,  NakCode::InvalidRdRequest},
     RequestRule{kRc,        RuleStage::Sequence, RequestCause::BadSequence,       "T10-9/RC",   request::out_of_sequence,     RequestAction::NakAndFail,  NakCode::InvalidRequest},
     RequestRule{kXrc,       RuleStage::Sequence, RequestCause::BadSequence,       "T10-9/XRC",  request::out_of_sequence,     RequestAction::NakAndFail,  NakCode::InvalidRequest},
-    RequestRule{kReliable,  RuleStage::Sequence, RequestCause::BadSequence,       "EXT-5",      request::leaves_put,          RequestAction::NakAndFail,  NakCode::InvalidRequest},
+    RequestRule{kRc | kXrc, RuleStage::Sequence, RequestCause::BadSequence,       "EXT-5",      request::leaves_put,          RequestAction::NakAndFail,  NakCode::InvalidRequest},
+    RequestRule{kRd,        RuleStage::Sequence, RequestCause::BadSequence,       "T10-9/RD",   request::rd_out_of_sequence,   RequestAction::NakAndEnd,   NakCode::InvalidRequest},
     RequestRule{kUc,        RuleStage::Sequence, RequestCause::BadSequence,       "T10-10/UC",  request::continues_nothing,   RequestAction::Abandon,     {}},
     RequestRule{kRc,        RuleStage::Support,  RequestCause::Unsupported,       "T10-2/RC",   request::unsupported,         RequestAction::NakAndFail,  NakCode::InvalidRequest},
     RequestRule{kXrc,       RuleStage::Support,  RequestCause::Unsupported,       "T10-2/XRC",  request::unsupported,         RequestAction::NakAndFail,  NakCode::InvalidRequest},
+    RequestRule{kRd,        RuleStage::Support,  RequestCause::Unsupported,       "T10-2/RD",   request::unsupported,          RequestAction::NakAndEnd,   NakCode::InvalidRequest},
     RequestRule{kUc,        RuleStage::Support,  RequestCause::Unsupported,       "T10-2/UC",   request::unsupported,         RequestAction::Abandon,     {}},
     RequestRule{kUd,        RuleStage::Support,  RequestCause::Unsupported,       "T10-2/UD",   request::unsupported,         RequestAction::Drop,        {}},
     RequestRule{kRc,        RuleStage::Resource, RequestCause::TooManyReads,      "T10-4/RC",   request::too_many_reads,      RequestAction::NakAndFail,  NakCode::InvalidRequest},
     RequestRule{kXrc,       RuleStage::Resource, RequestCause::TooManyReads,      "T10-4/XRC",  request::too_many_reads,      RequestAction::NakAndFail,  NakCode::InvalidRequest},
+    RequestRule{kRd,        RuleStage::Resource, RequestCause::TooManyReads,      "T10-4/RD",   request::too_many_reads,       RequestAction::NakAndEnd,   NakCode::InvalidRequest},
     RequestRule{kRc,        RuleStage::Resource, RequestCause::SharedQueueFailed, "T10-20/RC",  request::shared_queue_failed, RequestAction::NakAndFail,  NakCode::RemoteOperationalError},
     RequestRule{kXrc,       RuleStage::Resource, RequestCause::SharedQueueFailed, "T10-20/XRC", request::shared_queue_failed, RequestAction::NakAndFail,  NakCode::RemoteOperationalError},
     RequestRule{kUc,        RuleStage::Resource, RequestCause::SharedQueueFailed, "T10-20/UC",  request::shared_queue_failed, RequestAction::Fail,        {}},
     RequestRule{kUd,        RuleStage::Resource, RequestCause::SharedQueueFailed, "T10-20/UD",  request::shared_queue_failed, RequestAction::Fail,        {}},
     RequestRule{kUd,        RuleStage::Resource, RequestCause::NoReceiveWqe,      "G15.5",      request::lacks_shared_wqe,    RequestAction::Drop,        {}},
     RequestRule{kUc,        RuleStage::Resource, RequestCause::NoReceiveWqe,      "G23.3",      request::lacks_shared_wqe,    RequestAction::Abandon,     {}},
-    RequestRule{kRc | kXrc, RuleStage::Resource, RequestCause::NoReceiveWqe,      "G8.1",       request::no_receive_wqe,      RequestAction::RnrNak,      {}},
+    RequestRule{kReliable,  RuleStage::Resource, RequestCause::NoReceiveWqe,      "G8.1",       request::no_receive_wqe,      RequestAction::RnrNak,      {}},
     RequestRule{kRc,        RuleStage::Length,   RequestCause::BadLength,         "T10-16/RC",  request::bad_length,          RequestAction::NakAndFail,  NakCode::InvalidRequest},
     RequestRule{kXrc,       RuleStage::Length,   RequestCause::BadLength,         "T10-16/XRC", request::bad_length,          RequestAction::NakAndFail,  NakCode::InvalidRequest},
+    RequestRule{kRd,        RuleStage::Length,   RequestCause::BadLength,         "T10-16/RD",  request::bad_length,           RequestAction::NakAndEnd,   NakCode::InvalidRequest},
     RequestRule{kUc,        RuleStage::Length,   RequestCause::BadLength,         "T10-16/UC",  request::bad_length,          RequestAction::Abandon,     {}},
     RequestRule{kUd,        RuleStage::Length,   RequestCause::BadLength,         "T10-16/UD",  request::bad_length,          RequestAction::Drop,        {}},
     RequestRule{kRc,        RuleStage::Access,   RequestCause::Misaligned,        "T10-3/RC",   request::misaligned,          RequestAction::NakAndFail,  NakCode::InvalidRequest},
     RequestRule{kXrc,       RuleStage::Access,   RequestCause::Misaligned,        "T10-3/XRC",  request::misaligned,          RequestAction::NakAndFail,  NakCode::InvalidRequest},
+    RequestRule{kRd,        RuleStage::Access,   RequestCause::Misaligned,        "T10-3/RD",   request::misaligned,           RequestAction::NakAndEnd,   NakCode::InvalidRequest},
     RequestRule{kRc,        RuleStage::Access,   RequestCause::BadRkey,           "T10-5/RC",   request::bad_rkey,            RequestAction::NakAndFail,  NakCode::RemoteAccessError},
     RequestRule{kXrc,       RuleStage::Access,   RequestCause::BadRkey,           "T10-5/XRC",  request::bad_rkey,            RequestAction::NakAndFail,  NakCode::RemoteAccessError},
+    RequestRule{kRd,        RuleStage::Access,   RequestCause::BadRkey,           "T10-5/RD",   request::bad_rkey,             RequestAction::NakAndEnd,   NakCode::RemoteAccessError},
     RequestRule{kUc,        RuleStage::Access,   RequestCause::BadRkey,           "T10-5/UC",   request::bad_rkey,            RequestAction::Abandon,     {}},
     // clang-format on
 };
@@ -344,8 +343,12 @@ static_assert([] {
   return true;
 }());
 
-// A reliable service that is executed has a rule for each cause for which RC has one.
+// A reliable service that is executed has a rule for each cause for which RC has one. RD names its
+// queue pairs after its EE context (NoRdQueue), and has no SRQs.
 static_assert([] {
+  constexpr auto is_of_rd = [](RequestCause cause) {
+    return cause != RequestCause::WrongService && cause != RequestCause::SharedQueueFailed;
+  };
   constexpr auto has = [](RequestCause cause, Service service) {
     return std::ranges::any_of(kRequestRules, [&](const RequestRule& rule) {
       return rule.cause == cause && includes(rule.services, service);
@@ -354,7 +357,7 @@ static_assert([] {
   for (const Service service : kServices)
     for (const RequestRule& rule : kRequestRules)
       if (includes(kExecuted, service) && is_reliable(service) && has(rule.cause, Service::Rc) &&
-          !has(rule.cause, service))
+          !has(rule.cause, service) && (service != Service::Rd || is_of_rd(rule.cause)))
         return false;
   return true;
 }());

@@ -18,8 +18,9 @@ constexpr std::string_view name_of(Service service) {
 inline constexpr std::array kServices{Service::Rc, Service::Uc, Service::Rd, Service::Ud,
                                       Service::Xrc};
 
-// G24.1: a queue pair of XRC has one side, an initiator (INI) or a target (TGT).
-enum class QpSide : u8 { Both, Initiator, Target };
+// G24.1: a queue pair of XRC has one side, an initiator (INI) or a target (TGT). An EE context of RD
+// is no queue pair: it has the transport state of both sides, but no work queues (G13.1).
+enum class QpSide : u8 { Both, Initiator, Target, EeContext };
 
 // One bit each.
 enum ServiceBit : u8 { kRc = 1, kUc = 2, kRd = 4, kUd = 8, kXrc = 32 };
@@ -28,17 +29,22 @@ inline constexpr Services kConnected = kRc | kUc | kRd | kXrc;
 inline constexpr Services kSenders = kConnected | kUd;
 inline constexpr Services kReliable = kRc | kRd | kXrc;
 // The services whose queue pairs a device executes.
-inline constexpr Services kExecuted = kRc | kUc | kUd | kXrc;
+inline constexpr Services kExecuted = kRc | kUc | kRd | kUd | kXrc;
+// The others find their state by the queue pair alone.
+inline constexpr Services kWithoutContext = kExecuted & ~kRd;
 
 constexpr bool includes(Services set, Service service) { return set >> unsigned(service) & 1; }
 // The devices that have a service.
 constexpr Capability capability_of(Service service) {
   if (service == Service::Xrc) return Capability::Xrc;
+  if (service == Service::Rd) return Capability::Rd;
   return includes(kExecuted, service) ? Capability::Base : Capability::Missing;
 }
-// T13: the kind of a queue pair: its service, but each side of XRC is its own kind.
-enum QpKind : u8 { kXrcInitiator = 64, kXrcTarget = 128 };
+// T13: the kind of a queue pair: its service, but each side of XRC is its own kind, and so is an EE
+// context.
+enum QpKind : u8 { kEeContext = 16, kXrcInitiator = 64, kXrcTarget = 128 };
 constexpr Services kind_of(Service service, QpSide side) {
+  if (side == QpSide::EeContext) return kEeContext;
   if (service != Service::Xrc) return Services(1u << unsigned(service));
   return side == QpSide::Target ? kXrcTarget : kXrcInitiator;
 }

@@ -23,12 +23,12 @@ struct SharedQueue {
 // ---- The receive side of a queue pair: its own queue (nullptr), or an SRQ
 // The accessor for buffers of receive WQEs (SRQ-4).
 inline Accessor receiver_of(const QpConfig& qp, const SharedQueue* shared) {
-  return {shared ? shared->pd : qp.pd, qp.qpn};
+  return {shared ? shared->pd : qp.pd, queue_pair_of(qp)};
 }
 // The accessor for the R_Keys of requests; an option chooses the PD of XRC requests (G24.3).
 inline Accessor remote_accessor(const QpConfig& qp, const SharedQueue* shared) {
   const bool of_srq = qp.service == Service::Xrc && qp.options.xrc_pd == XrcPd::Srq && shared;
-  return {of_srq ? shared->pd : qp.pd, qp.qpn};
+  return {of_srq ? shared->pd : qp.pd, queue_pair_of(qp)};
 }
 inline const WorkQueue& ring_of(const QpConfig& qp, const SharedQueue* shared) {
   return shared ? shared->wqes : qp.rq;

@@ -76,6 +76,23 @@ inline constexpr std::array<std::string_view, 2> kPutResponseLengthNames{"ignore
 // the first one says ([U]). Its Offset and DMALen must continue the message in both.
 enum class PutChange : u8 { Refuse, Ignore };
 inline constexpr std::array<std::string_view, 2> kPutChangeNames{"refuse", "ignore"};
+// ERR-30: RD errors for which class B or F may be chosen: the receive WQE completes in error, or it
+// stays in its queue ([U] for some rows of T10).
+enum class RdErrorClass : u8 { F, B };
+inline constexpr std::array<std::string_view, 2> kRdErrorClassNames{"f", "b"};
+// G13.3, G9.3: the receive WQE of a message that a RESYNC aborts: it completes with REM_ABORT_ERR, or
+// stays in its queue.
+enum class RdAbort : u8 { Complete, Keep };
+inline constexpr std::array<std::string_view, 2> kRdAbortNames{"complete", "keep"};
+// T9-2, T9-4, T9-6: exhausted retries of RD are of class D (the EE context enters Error) or B ([U]).
+enum class RdRetryClass : u8 { D, B };
+inline constexpr std::array<std::string_view, 2> kRdRetryClassNames{"d", "b"};
+// Class B: the state of an RD queue pair whose send WQE ended in error ([U]).
+enum class RdSendError : u8 { Sqe, Error };
+inline constexpr std::array<std::string_view, 2> kRdSendErrorNames{"sqe", "error"};
+// VAL-10: the P_Key of the NAK of a Q_Key violation: that of the EE context, or of the request.
+enum class RdQkeyNakPkey : u8 { Context, Request };
+inline constexpr std::array<std::string_view, 2> kRdQkeyNakPkeyNames{"context", "request"};
 
 // The reaction of a connection to a lost packet (recovery.h). Selective repeat is an extension of
 // this model: no specification has it.
@@ -102,6 +119,11 @@ struct TransportOptions : Capabilities {
   NewGetOffset new_get_offset = NewGetOffset::Refuse;
   PutResponseLength put_response_length = PutResponseLength::Ignore;
   PutChange put_change = PutChange::Refuse;
+  RdErrorClass rd_error_class = RdErrorClass::F;
+  RdAbort rd_abort = RdAbort::Complete;
+  RdRetryClass rd_retry_class = RdRetryClass::D;
+  RdSendError rd_send_error = RdSendError::Sqe;
+  RdQkeyNakPkey rd_qkey_nak_pkey = RdQkeyNakPkey::Context;
   // G26.1; without it FECN is ignored and BECN 0 (G26.3, C9-6).
   bool congestion_control = false;
   // G25.3: a multicast datagram also reaches the members at the sending port ([U]).

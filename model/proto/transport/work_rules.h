@@ -27,7 +27,7 @@ static_assert([] {
 // ---- Send WQEs
 // The offset of its SGEs or inline data.
 constexpr u32 segments_offset(const WorkRow& row, Service service = Service::Rc) {
-  return kSendWqeBytes + row.segment_bytes() + (service == Service::Ud ? kAddressHandleBytes : 0);
+  return kSendWqeBytes + row.segment_bytes() + destination_bytes(service);
 }
 
 // T4: the work requests of a service.
@@ -144,32 +144,34 @@ inline bool write_key_is_gone(const Region* region, const ReceiveState& s, const
          AccessFault::None;
 }
 
-// These verdicts for unreliable services (T10, T11): class D1 or A.
-struct UnreliableRow {
+// These verdicts for other services (T10, T11): class D1 or A of unreliable ones, B or F of RD.
+struct ServiceRow {
   Services services;
   RequestCause cause;
   RequestAction action;
   std::string_view statement;
 };
-inline constexpr std::array kUnreliableRows{
+inline constexpr std::array kServiceRows{
     // clang-format off
-    UnreliableRow{kUc, RequestCause::NoReceiveWqe,    RequestAction::Abandon, "T10-15/UC"},
-    UnreliableRow{kUc, RequestCause::ReceiveTooShort, RequestAction::Abandon, "T10-16/UC"},
-    UnreliableRow{kUc, RequestCause::BadRkey,         RequestAction::Abandon, "G22.5"},
-    UnreliableRow{kUd, RequestCause::NoReceiveWqe,    RequestAction::Drop,    "T10-15/UD"},
-    UnreliableRow{kUd, RequestCause::ReceiveTooShort, RequestAction::Drop,    "T10-16/UD"},
-    UnreliableRow{kUc, RequestCause::BadReceiveWqe,   RequestAction::Fail,    "T10-1/UC"},
-    UnreliableRow{kUd, RequestCause::BadReceiveWqe,   RequestAction::Fail,    "T10-1/UD"},
-    UnreliableRow{kUc, RequestCause::LocalProtection, RequestAction::Fail,    "T10-1/UC"},
-    UnreliableRow{kUd, RequestCause::LocalProtection, RequestAction::Fail,    "T10-1/UD"},
-    UnreliableRow{kUc, RequestCause::UnreadableReceiveWqe, RequestAction::Fail, "T10-17/UC"},
-    UnreliableRow{kUd, RequestCause::UnreadableReceiveWqe, RequestAction::Fail, "T10-17/UD"},
+    ServiceRow{kUc, RequestCause::NoReceiveWqe,    RequestAction::Abandon, "T10-15/UC"},
+    ServiceRow{kUc, RequestCause::ReceiveTooShort, RequestAction::Abandon, "T10-16/UC"},
+    ServiceRow{kUc, RequestCause::BadRkey,         RequestAction::Abandon, "G22.5"},
+    ServiceRow{kUd, RequestCause::NoReceiveWqe,    RequestAction::Drop,    "T10-15/UD"},
+    ServiceRow{kUd, RequestCause::ReceiveTooShort, RequestAction::Drop,    "T10-16/UD"},
+    ServiceRow{kUc, RequestCause::BadReceiveWqe,   RequestAction::Fail,    "T10-1/UC"},
+    ServiceRow{kUd, RequestCause::BadReceiveWqe,   RequestAction::Fail,    "T10-1/UD"},
+    ServiceRow{kUc, RequestCause::LocalProtection, RequestAction::Fail,    "T10-1/UC"},
+    ServiceRow{kUd, RequestCause::LocalProtection, RequestAction::Fail,    "T10-1/UD"},
+    ServiceRow{kUc, RequestCause::UnreadableReceiveWqe, RequestAction::Fail, "T10-17/UC"},
+    ServiceRow{kUd, RequestCause::UnreadableReceiveWqe, RequestAction::Fail, "T10-17/UD"},
+    ServiceRow{kRd, RequestCause::ReceiveTooShort, RequestAction::NakAndEnd, "T10-16/RD"},
+    ServiceRow{kRd, RequestCause::BadRkey,         RequestAction::NakAndEnd, "G22.5"},
     // clang-format on
 };
 inline RequestVerdict on_service(const RequestVerdict& v, Service service) {
-  for (const UnreliableRow& row : kUnreliableRows) {
+  for (const ServiceRow& row : kServiceRows) {
     if (row.cause != v.cause || !includes(row.services, service)) continue;
-    return {row.action, v.cause, {}, row.statement};
+    return {row.action, v.cause, is_reliable(service) ? v.nak : NakCode{}, row.statement};
   }
   return v;
 }

@@ -8,8 +8,13 @@
 
 namespace hca::device {
 namespace {
+// An entry of a table; those of connections are found by handle alone.
+template <class Table>
+auto entry_of(Table& table) -> decltype(*std::begin(table));
+template <class Table>
+auto entry_of(Table& table) -> decltype(table[std::declval<Connection>()]);
 template <auto kTable, class From>
-using EntryOf = decltype(*std::begin(std::declval<From&>().*kTable));
+using EntryOf = decltype(entry_of(std::declval<From&>().*kTable));
 
 // Whoever reads Contexts cannot change an entry, nor make itself a Writer of the table.
 template <auto kTable>
@@ -23,10 +28,10 @@ template <auto... kTables>
 constexpr bool are_owned = (is_owned<kTables>() && ...);
 
 using C = Contexts;
-static_assert(
-    are_owned<&C::qps, &C::send, &C::receive, &C::sent, &C::regions, &C::ports, &C::cables,
-              &C::drops, &C::transport, &C::given, &C::qp_contexts, &C::sends_posted,
-              &C::bound_windows, &C::pds, &C::cqs, &C::eqs, &C::srqs, &C::members, &C::vectors>);
+static_assert(are_owned<&C::qps, &C::send, &C::receive, &C::sent, &C::regions, &C::ports,
+                        &C::cables, &C::drops, &C::transport, &C::given, &C::qp_contexts,
+                        &C::sends_posted, &C::bound_windows, &C::pds, &C::cqs, &C::eqs, &C::srqs,
+                        &C::members, &C::vectors, &C::rd_domains, &C::ee_contexts>);
 static_assert(!std::is_constructible_v<PortCounts, const Contexts&>);
 static_assert(!std::is_constructible_v<SentMessages, const Contexts&>);
 // The Writer of one table is none of another, though their entries are of one type.

@@ -18,14 +18,23 @@ Outcome& Outcomes::retire(const Packet& p) {
   o->congested = p.effect.congested | q.owes_becn;
   q.owes_becn = false;
   o->consumed = p.effect.receive_wqe + 1;
+  if (device::is_ee(p.qpn)) [[unlikely]]
+    answer_from(*o, p, qp);
   complete_to(o->completed, p.qpn, p.receive_queue);
-  o->completed.cqe.qpn = p.qpn;
   o->completed.cqe.wqe_index = u16(p.effect.receive_wqe);
   ++in_flight_;
   (q.first ? q.last->next : q.first) = o;
   q.last = o;
   if (q.first == o || q.reading) list(p.qpn, q);
   return *o;
+}
+
+// RD: the answer goes to the queue pair that asked (G13.2); VAL-10.
+void Outcomes::answer_from(Outcome& o, const Packet& p, const QpConfig& qp) {
+  const bool copies = qp.options.rd_qkey_nak_pkey == RdQkeyNakPkey::Request;
+  o.reply.dest_qpn = p.parsed.deth.src_qp;
+  o.reply.pkey = p.verdict.cause == RequestCause::BadQkey && copies ? p.parsed.bth.pkey : qp.pkey;
+  o.completed.cqe.src_qp = p.parsed.deth.src_qp;
 }
 
 void Outcomes::list(u32 qpn, ResponderQueue& q) {
@@ -57,6 +66,8 @@ void Outcomes::drop_first(u32 qpn, ResponderQueue& q) {
     list(qpn, q);
   else
     credits_.offer(qpn, q);
+  if (device::is_ee(qpn) && !q.first) [[unlikely]]
+    parked_.note_due(qpn, q);  // for another queue pair
 }
 
 void Outcomes::finish_first(u32 qpn, ResponderQueue& q) {

@@ -39,6 +39,7 @@ class Outcomes : ResponderPart {
 
  private:
   void end_access(Outcome& outcome);
+  static void answer_from(Outcome& outcome, const Packet& p, const proto::QpConfig& qp);
 
   u32 in_flight_ = 0;
   PerPort<Ring<u32>> listed_;

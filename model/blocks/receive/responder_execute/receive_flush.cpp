@@ -12,12 +12,32 @@ void ReceiveFlush::begin(u32 qpn, ResponderQueue& q) {
   const bool shared = uses_srq(contexts_.qps[qpn]);
   if (shared && q.wqe_open) q.next_wqe = q.open_wqe + 1;  // the only WQE left to flush here
   q.posted = shared ? q.next_wqe : receive_[connection_of(qpn)].rq_posted;
+  if (contexts_.qps[qpn].service == Service::Rd)
+    q.next_wqe = receive_[connection_of(qpn)].rq_consumed;  // others have taken them
   add(qpn);
 }
 
 void ReceiveFlush::lose(const Packet& p, const ResponderQueue& q) {
   const bool blamed = p.verdict.action != RequestAction::Execute;  // the WQE after it
   lost_.push({p.qpn, q.life, p.effect.receive_wqe + blamed, p.receive_queue});
+}
+
+void ReceiveFlush::end_received(u32 qpn, bool flushes) {
+  for (u32 eecn = 0; eecn < contexts_.ee_contexts.size(); ++eecn) {
+    const u32 receiver = device::receiver_number(device::ee_number(eecn));
+    ResponderQueue* const q = queues_.find(receiver);
+    if (!q || receive_[connection_of(receiver)].owner != qpn) continue;
+    if (flushes)
+      end_message(receiver, *q, flush_status());
+    else
+      q->wqe_open = false, receive_[connection_of(receiver)].message = InMessage::None;
+  }
+}
+
+void ReceiveFlush::end_message(u32 receiver, ResponderQueue& q, WcStatus status) {
+  receive_[connection_of(receiver)].message = InMessage::None;
+  if (std::exchange(q.wqe_open, false))
+    lost_.push({receiver, q.life, q.open_wqe, q.open_source, status});
 }
 
 void ReceiveFlush::flush() {
@@ -36,7 +56,6 @@ void ReceiveFlush::flush() {
     complete_to(c, qpn, q.open_source);
     c.cqe.opcode = CqeOpcode::Receive;
     c.cqe.status = flush_status();
-    c.cqe.qpn = qpn;
     c.cqe.wqe_index = u16(q.next_wqe++);
     outputs_.completions_out->push(c);
     return outputs_.completions_out->wake_when_free();
@@ -54,8 +73,7 @@ bool ReceiveFlush::flush_lost() {
     Completed c;
     complete_to(c, lost.qpn, lost.queue);
     c.cqe.opcode = CqeOpcode::Receive;
-    c.cqe.status = flush_status();
-    c.cqe.qpn = lost.qpn;
+    c.cqe.status = lost.status;
     c.cqe.wqe_index = u16(lost.wqe);
     outputs_.completions_out->push(c);
     outputs_.completions_out->wake_when_free();
@@ -85,7 +103,6 @@ bool ReceiveFlush::tell_last(u32 qpn) {
   Completed c;
   complete_to(c, qpn, q.open_source);
   c.event = EventType::QpLastWqeReached;
-  c.cqe.qpn = qpn;
   outputs_.completions_out->push(c);
   return true;
 }

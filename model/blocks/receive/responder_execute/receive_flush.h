@@ -16,6 +16,11 @@ class ReceiveFlush : ResponderPart {
   void begin(u32 qpn, ResponderQueue& q);
   // WQEs were posted to a queue pair in Error.
   void add(u32 qpn) { flushes_.push(qpn); }
+  // RD: the messages that arrive for this queue pair end; their receive WQEs are flushed, unless it
+  // is reset.
+  void end_received(u32 qpn, bool flushes);
+  // RD: the message that an EE context receives ends.
+  void end_message(u32 receiver, ResponderQueue& q, proto::WcStatus status);
   // A request will not be executed because its queue pair is in Error.
   void lose(const Packet& p, const ResponderQueue& q);
   bool any() const { return !flushes_.empty() || !lost_.empty(); }
@@ -25,6 +30,7 @@ class ReceiveFlush : ResponderPart {
   struct Lost {
     u32 qpn = 0, life = 0, wqe = 0;
     device::ReceiveQueue queue{};
+    proto::WcStatus status = proto::WcStatus::WrFlushErr;
   };
   bool flush_lost();
   bool end(u32 qpn, const ResponderQueue& q);

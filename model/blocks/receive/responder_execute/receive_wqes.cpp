@@ -69,7 +69,7 @@ void ReceiveWqes::fetch() {
   const u32 qpn = fetches_.pop();
   if (!fetches_.empty()) wake_at(now() + 1);
   ResponderQueue& q = queues_[qpn];
-  const QpConfig* qp = contexts_.find_qp(qpn);
+  const QpConfig* qp = contexts_.find_number(qpn);
   if (!qp) return void(q.fetching = false);
   const u32 first = next_batch(q);
   if (first == q.posted) return void(q.fetching = false);  // taken since the request

@@ -29,7 +29,7 @@ class ReceiveWqes : ResponderPart {
   static u32 next_batch(const ResponderQueue& q);
   static void turn_to(ResponderQueue& q, device::ReceiveQueue source, u32 index);
   const proto::WorkQueue& ring_of(u32 qpn, device::ReceiveQueue source) const {
-    return proto::ring_of(contexts_.qps[qpn], shared_of(source));
+    return contexts_.ring_of(contexts_.qps[qpn], source);
   }
 
   const ReceiveBatchLink& batches_in_;

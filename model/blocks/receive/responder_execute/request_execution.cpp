@@ -16,6 +16,8 @@ void RequestExecution::drop_after_failure(Packet* p, const ResponderQueue& q) {
 }
 
 [[gnu::hot]] void RequestExecution::carry_out(Packet* p, ResponderQueue& q) {
+  if (device::is_ee(p->qpn) && !parts_.rd.take_up(p, q)) [[unlikely]]
+    return;
   const RequestAction action = p->verdict.action;
   const bool executes = action == RequestAction::Execute || action == RequestAction::Repeat;
   if (action == RequestAction::Abandon) [[unlikely]]
@@ -26,6 +28,8 @@ void RequestExecution::drop_after_failure(Packet* p, const ResponderQueue& q) {
     return;
   if (p->parsed.opcode->traits().is_saved()) return execute_read(p, q);
   if (p->parsed.opcode->traits().places_payload()) return execute_write(p, q);
+  if (p->parsed.opcode->operation == Operation::Resync) [[unlikely]]
+    return parts_.rd.resync(p, q);
   if (!execute_send(p, q)) {
     parts_.parked.park(p, q);
     q.wqe_since = now();
@@ -35,6 +39,8 @@ void RequestExecution::drop_after_failure(Packet* p, const ResponderQueue& q) {
 // Executes a duplicate, a NAK or an RNR NAK.
 void RequestExecution::answer_refusal(Packet* p, ResponderQueue& q) {
   parts_.stage.enter(*p, 0);
+  if (device::is_ee(p->qpn)) [[unlikely]]
+    return parts_.rd.answer_refusal(p, q);
   const RequestVerdict& v = p->verdict;
   if (is_refusal(v.action)) counts_.add(contexts_.qps[p->qpn], v.cause);
   Outcome& outcome = parts_.outcomes.retire(*p);
@@ -124,7 +130,7 @@ inline bool RequestExecution::open_wqe(Packet* p, ResponderQueue& q, const u8* w
   q.wqe_open = true;
   q.open_wqe = index;
   q.open_source = p->receive_queue;
-  const u32 room = ring_of(qp_of(*p), shared_of(p->receive_queue)).stride() - kReceiveWqeBytes;
+  const u32 room = contexts_.ring_of(qp_of(*p), p->receive_queue).stride() - kReceiveWqeBytes;
   return header.index == u16(index) && header.sge_count * kSgeBytes <= room;
 }
 
@@ -216,6 +222,8 @@ void RequestExecution::refuse(Packet* p, const RequestVerdict& verdict) {
       p->effect.completes_message ||
       (p->verdict.action == RequestAction::Execute && p->parsed.opcode->traits().is_saved());
   p->verdict = on_service(verdict, contexts_.qps[p->qpn].service);
+  if (device::is_ee(p->qpn)) [[unlikely]]
+    return parts_.rd.refuse(p, q, counted);
   if (ends_silently(p, q, verdict.cause)) return;
   ++counters_.failed;
   counts_.add(contexts_.qps[p->qpn], verdict.cause);

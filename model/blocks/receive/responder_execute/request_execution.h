@@ -2,6 +2,7 @@
 #pragma once
 #include "model/blocks/receive/responder_execute/outcomes.h"
 #include "model/blocks/receive/responder_execute/payload_writes.h"
+#include "model/blocks/receive/responder_execute/rd_requests.h"
 #include "model/blocks/receive/responder_execute/receive_flush.h"
 #include "model/blocks/receive/responder_execute/receive_wqes.h"
 #include "model/blocks/receive/responder_execute/unreliable_messages.h"
@@ -21,6 +22,7 @@ class RequestExecution : ResponderPart {
     Outcomes& outcomes;
     UnreliableMessages& unreliable;
     ReceiveFlush& flush;
+    RdRequests& rd;
   };
   RequestExecution(const ResponderPart& shared, const Parts& parts)
       : ResponderPart(shared), parts_(parts) {}

@@ -23,8 +23,9 @@ ResponderExecute::ResponderExecute(const ResponderExecuteConfig& config,
       receive_wqes_(shared_, batches_in, batches_out),
       flush_(shared_, contexts),
       unreliable_(shared_, contexts, outcomes_),
+      rd_(shared_, contexts, stage_, outcomes_),
       execution_(shared_, {protection, stage_, parked_, receive_wqes_, payload_, outcomes_,
-                           unreliable_, flush_}),
+                           unreliable_, flush_, rd_}),
       responses_(shared_, lane_of_sl),
       reads_(shared_, timing, outcomes_, responses_),
       atomics_(shared_, accesses, outcomes_, responses_),
@@ -97,7 +98,8 @@ void ResponderExecute::ring(const ReceiveBell& bell) {
   ResponderQueue& q = queues_[bell.qpn];
   q.posted = later_index(q.posted, bell.posted);
   if (q.flushing) return flush_.add(bell.qpn);
-  if (!q.current) receive_wqes_.ask(bell.qpn);
+  const bool is_read_here = contexts_.qps[bell.qpn].service != Service::Rd;
+  if (!q.current && is_read_here) receive_wqes_.ask(bell.qpn);
   credits_.offer(bell.qpn, q);
 }
 
@@ -135,6 +137,8 @@ inline void ResponderExecute::take() {
     if (q.parked_head || ((q.atomics | q.invalidates) && ParkedRequests::waits_for_earlier(*p, q)))
         [[unlikely]]
       return parked_.park(p, q);
+    if (device::is_ee(p->qpn) && rd_.waits(*p, q)) [[unlikely]]
+      return parked_.park(p, q);
     execution_.carry_out(p, q);
   }
   next_packet_ = now() + config_.interval;
@@ -166,6 +170,7 @@ bool ResponderExecute::has_to_wait(Packet* p, u32 qpn, ResponderQueue& q) {
   if (counts) unreliable_.begin_message(*p, q);
   if (q.failed) return false;
   if (ParkedRequests::waits_for_earlier(*p, q)) return true;
+  if (device::is_ee(qpn) && rd_.waits(*p, q)) return true;
   const bool needs_wqe = p->verdict.action == RequestAction::Execute &&
                          p->parsed.opcode->operation == Operation::Send &&
                          begins_message(p->parsed.opcode->position) &&
@@ -184,6 +189,7 @@ void ResponderExecute::enter_error(u32 qpn) {
   parked_.note_due(qpn, q);
   if (q.reading) q.reading->effect.packets = q.reading->asked;  // no further response begins
   outcomes_.list(qpn, q);
+  flush_.end_received(qpn, true);
   flush_.begin(qpn, q);
   wake_at(now() + 1);
 }
@@ -198,6 +204,7 @@ void ResponderExecute::clear(u32 qpn) {
   while (q.parked_head) execution_.drop_after_failure(parked_.take_first(q), q);
   outcomes_.forget(q);
   reads_finished[qpn].reset();
+  flush_.end_received(qpn, false);
   const bool unparking = q.unparking, listed = q.listed, tells = q.tells;
   const u32 life = q.life + 1;
   q = {};
@@ -205,6 +212,12 @@ void ResponderExecute::clear(u32 qpn) {
   q.listed = listed;
   q.tells = tells;
   q.life = life;
+}
+
+void ResponderExecute::end_context(u32 ee, WcStatus status) {
+  const u32 number = device::receiver_number(ee);
+  flush_.end_message(number, queues_[number], status);
+  wake_at(now() + 1);
 }
 
 ResponderHold ResponderExecute::hold(u32 qpn) const {

@@ -54,6 +54,8 @@ class ResponderExecute : public engine::Block {
   // Called by `command`, between cycles.
   void enter_error(u32 qpn);
   void clear(u32 qpn);
+  // An EE context, by its number as requester, entered Error.
+  void end_context(u32 ee, proto::WcStatus status);
   void invalidated(u32 qpn, u32 life) { answers_.invalidated(qpn, life); }
   void end_invalidate(u32 qpn, u32 life) { answers_.end_invalidate(qpn, life); }
   ResponderHold hold(u32 qpn) const;
@@ -86,6 +88,7 @@ class ResponderExecute : public engine::Block {
   ReceiveWqes receive_wqes_;
   ReceiveFlush flush_;
   UnreliableMessages unreliable_;
+  RdRequests rd_;
   RequestExecution execution_;
   ResponsePackets responses_;
   ReadResponses reads_;

@@ -84,8 +84,9 @@ class ResponderPart {
   proto::Accessor accessor_of(const Packet& p) const { return accessor_of(p.qpn, p.receive_queue); }
   // Directs the completion of a receive WQE of this queue to its CQ.
   void complete_to(Completed& completed, u32 qpn, device::ReceiveQueue queue) const {
-    const proto::QpConfig& qp = contexts_.qps[qpn];
+    const proto::QpConfig& qp = contexts_.qps[queue.owner() ? queue.owner() : qpn];
     completed.cqn = proto::receive_cq_of(qp, shared_of(queue));
+    completed.cqe.qpn = queue.owner() ? queue.owner() : qpn;
     if (qp.service != proto::Service::Xrc) [[likely]]
       return;
     completed.queue = queue;

@@ -19,6 +19,7 @@ Packet* ResponsePackets::make(const QpConfig& qp, const Outcome& o, const Opcode
   ExtHeaders ext;
   ext.aeth = {o.reply.syndrome, o.reply.msn};
   ext.atomic_ack_eth = {original};
+  ext.rdeth = {qp.remote_eecn};
   const Bth bth = reply_bth(qp, psn, takes_becn(queues_[qp.qpn].congested));
   write_headers(qp.path, row, bth, ext, bytes, p->frame());
   p->shape = shape_of(qp.path, row, bytes);

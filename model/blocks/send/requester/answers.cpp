@@ -20,7 +20,11 @@ void Answers::take() {
   if (!link.can_pop() || (link.front().packet && !data_out.can_push())) return;
   const Acknowledgement a = link.pop();
   acks_in_.pass_turn(link, now());
-  const QpConfig* qp = contexts_.find_qp(a.qpn);
+  const QpConfig* qp = contexts_.find_number(a.qpn);
+  if (device::is_ee(a.qpn) && qp && !parts_.ee_service.takes(a)) [[unlikely]] {
+    if (a.packet) PacketPool::give_back(a.packet);
+    return;
+  }
   const auto in_error = [&] { return queues_[a.qpn].in_error; };
   if (!qp || !takes_responses(qp->state) || in_error()) {  // C9-215
     if (qp) counts_.drop(qp->port, &DropCounters::bad_qp_state);
@@ -111,6 +115,7 @@ void Answers::expire() {
   SendState& s = state_of(qpn);
   if (std::exchange(s.waits_rnr, false)) {
     end_rnr(queues_[qpn]);
+    if (contexts_.qps[qpn].service == Service::Rd) parts_.order.activate(qpn, queues_[qpn]);
     return parts_.outbox.note({NoteKind::Resume, qpn, 0, 0});
   }
   ++counters_.timeouts;
@@ -156,6 +161,10 @@ void Answers::act(u32 qpn, const AckVerdict& judged) {
       break;
     case AckAction::Wait:
       ++counters_.rnr_naks;
+      if (device::is_ee(qpn) && !q.resyncs) [[unlikely]] {
+        parts_.ee_service.suspend(qpn, v.rnr_code);
+        break;
+      }
       parts_.recovery.go_back(qpn, v, NoteKind::Pause);
       s.waits_rnr = true;
       q.rnr_since = now();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "model/blocks/lib/per_port.h"
+#include "model/blocks/send/requester/ee_service.h"
 #include "model/blocks/send/requester/loss_recovery.h"
 #include "model/blocks/send/requester/psn_steps.h"
 #include "model/blocks/send/requester/response_data.h"
@@ -19,6 +20,7 @@ class Answers : RequesterPart {
     WorkEnds& ends;
     ResponseData& data;
     LossRecovery& recovery;
+    EeService& ee_service;
   };
   Answers(const RequesterPart& shared, PortLinks<AckLink>& acks_in, PortLinks<SentLink>& sent_in,
           const Parts& parts)

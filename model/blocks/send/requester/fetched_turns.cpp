@@ -26,6 +26,8 @@ void FetchedTurns::finish_wqe(u32 qpn, SendQueue& q) {
 }
 
 void FetchedTurns::release(Turn* turn) {
+  if (turn->lent) [[unlikely]]
+    return Pool<Turn>::give_back(turn);
   outbox_.note({NoteKind::TurnDone, turn->qpn, 0, 0});
   buffers->give(now() + 1);
   Pool<Turn>::give_back(turn);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/blocks/send/requester/message_start.h"
 
+#include "model/proto/transport/ee_context.h"
 #include "model/proto/transport/work_rules.h"
 
 namespace hca::blocks {
@@ -22,6 +23,10 @@ bool MessageStart::is_acknowledged(u32 qpn, u32 index) {
 
 bool MessageStart::begin(u32 qpn, SendQueue& q, const Turn& turn) {
   const QpConfig& qp = contexts_.qps[qpn];
+  if (qp.service == Service::Rd && !device::is_ee(qpn)) [[unlikely]] {
+    ask(qpn, q, turn);
+    return false;
+  }
   SendState& s = state_of(qpn);
   const u32 index = turn.first + q.at;
   if (is_acknowledged(qpn, index)) {  // the ACK came while it waited to be repeated
@@ -53,6 +58,29 @@ bool MessageStart::begin(u32 qpn, SendQueue& q, const Turn& turn) {
   q.sending = true;
   q.repeated.forget();
   return true;
+}
+
+// RD: the oldest WQE asks its EE context for service; the end of the one before it activates the
+// queue again.
+[[gnu::cold]] void MessageStart::ask(u32 qpn, SendQueue& q, const Turn& turn) {
+  const QpConfig& qp = contexts_.qps[qpn];
+  const SendState& s = state_of(qpn);
+  const u32 index = turn.first + q.at;
+  if (q.asks || s.waits_rnr || q.waits_local || index != s.completed) return;
+  if (s.started == index && starts_nothing(qp, s)) return;
+  if (turn.unreadable) return parts_.ends.fail_unread(qpn);
+  const u8* const wqe = turn.wqes.data() + q.at * qp.sq.stride();
+  u64 bytes = 0;
+  WcStatus status = check_wqe(qp, q, wqe, index, bytes);
+  const bool good = status == WcStatus::Success;
+  if (good && row_of(q.wqe).is_local())
+    return void(start(qpn, q, message_of(qpn, index), wqe, index, u32(bytes)));
+  if (!good) return parts_.ends.fail(qpn, index, status);
+  const auto address = decode<RdAddress>(wqe + rd_address_offset(row_of(q.wqe)));
+  const u32 ee = device::ee_number(address.eecn);
+  status = check_ee_context(qp, contexts_.find_number(ee));
+  if (status != WcStatus::Success) return parts_.ends.fail(qpn, index, status);
+  parts_.ee_service.ask(qpn, q, ee);
 }
 
 // Starts a new message. False: it waits, or sends no packet.
@@ -95,12 +123,10 @@ WcStatus MessageStart::check_wqe(const QpConfig& qp, SendQueue& q, const u8* wqe
   if (form != WcStatus::Success) return form;
   const WorkRow& row = row_of(q.wqe);
   if (row.segment_bytes()) take_operands(row, wqe + kSendWqeBytes, q.operands);
-  q.cursor = {wqe + segments_offset(row), q.wqe.sge_count};
+  q.cursor = {wqe + segments_offset(row, qp.service), q.wqe.sge_count};
   const bool datagram = qp.service == Service::Ud;
-  if (datagram) [[unlikely]] {
-    if (!take_address(qp, wqe + kSendWqeBytes)) return WcStatus::LocQpOpErr;
-    q.cursor.segments += kAddressHandleBytes;
-  }
+  if (datagram && !take_address(qp, wqe + kSendWqeBytes)) [[unlikely]]
+    return WcStatus::LocQpOpErr;
   if (q.wqe.inline_data) {
     q.cursor.count = 0;
     bytes = q.wqe.inline_bytes;

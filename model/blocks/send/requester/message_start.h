@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "model/blocks/lib/standstill.h"
+#include "model/blocks/send/requester/ee_service.h"
 #include "model/blocks/send/requester/local_works.h"
 #include "model/blocks/send/requester/psn_steps.h"
 #include "model/blocks/send/requester/response_data.h"
@@ -17,6 +18,7 @@ class MessageStart : RequesterPart {
     WorkEnds& ends;
     LocalWorks& local_works;
     ResponseData& data;
+    EeService& ee_service;
   };
   MessageStart(const RequesterPart& shared, Protection& protection, const Parts& parts)
       : RequesterPart(shared), protection_(protection), parts_(parts) {}
@@ -38,6 +40,7 @@ class MessageStart : RequesterPart {
 
  private:
   bool is_acknowledged(u32 qpn, u32 index);
+  void ask(u32 qpn, SendQueue& q, const Turn& turn);
   proto::WcStatus check_wqe(const proto::QpConfig& qp, SendQueue& q, const u8* wqe, u32 index,
                             u64& bytes);
   bool take_address(const proto::QpConfig& qp, const u8* handle);

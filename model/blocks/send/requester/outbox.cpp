@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/blocks/send/requester/outbox.h"
 
+#include "model/blocks/send/requester/ee_service.h"
+
 namespace hca::blocks {
+[[gnu::cold]] void RequesterOutbox::note_ee(const SchedulerNote& note) { ee_service->note(note); }
+
 void RequesterOutbox::push_note() {
   if (!outputs_.notes_out->can_push()) return;
   outputs_.notes_out->push(notes_.pop());

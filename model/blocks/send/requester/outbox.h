@@ -3,13 +3,21 @@
 #include "model/blocks/send/requester/requester_part.h"
 
 namespace hca::blocks {
+class EeService;
+
 // Queues the requester's items for the scheduler and for `command`: their links take one item a
 // cycle.
 class RequesterOutbox : RequesterPart {
  public:
   explicit RequesterOutbox(const RequesterPart& shared) : RequesterPart(shared) {}
 
-  void note(const SchedulerNote& note) { notes_.push(note); }
+  // The scheduler does not know EE contexts.
+  EeService* ee_service = nullptr;
+  void note(const SchedulerNote& note) {
+    if (device::is_ee(note.qpn)) [[unlikely]]
+      return note_ee(note);
+    notes_.push(note);
+  }
   void fault(const Fault& fault) {
     faults_.push(fault);
     ++for_command_;
@@ -27,6 +35,7 @@ class RequesterOutbox : RequesterPart {
   }
 
  private:
+  void note_ee(const SchedulerNote& note);
   void push_note();
   void push_to_command();
 

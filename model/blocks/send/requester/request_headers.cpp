@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/blocks/send/requester/request_headers.h"
 
+#include "model/proto/transport/ee_context.h"
+
 namespace hca::blocks {
 using namespace proto;
 
@@ -8,7 +10,7 @@ void RequestHeaders::build(Packet& p, u32 qpn, SendQueue& q, CutPacket& cut) {
   const QpConfig& qp = contexts_.qps[qpn];
   SentMessage& m = *q.message;
   const SendState& s = state_of(qpn);
-  PacketPlan plan = plan_packet(qp, q.wqe, m, q.packet);
+  PacketPlan plan = q.resyncs ? plan_resync(m.first_psn) : plan_packet(qp, q.wqe, m, q.packet);
   m.resumed |= m.answer == Answer::Read && q.packet;
   plan.ack_requested |= !q.packet && probes(s, qp, m, q.index + 1 == s.started);
   ExtHeaders ext;
@@ -19,11 +21,16 @@ void RequestHeaders::build(Packet& p, u32 qpn, SendQueue& q, CutPacket& cut) {
     address_datagram(bth, ext, qp, datagram_.address);
     path = &datagram_.path;
   }
+  const bool of_ee = device::is_ee(qpn);
+  if (of_ee) [[unlikely]] {
+    ext.rdeth = {qp.remote_eecn};
+    ext.deth = deth_of(qp, q.rd);
+  }
   write_headers(*path, *plan.row, bth, ext, plan.bytes, p.frame());
   p.shape = shape_of(*path, *plan.row, plan.bytes);
   if (plan.row->position == Position::Middle && !plan.row->ext_bytes)
     q.repeated.keep(p.frame(), p.shape, contexts_.version);
-  if (m.packets == 1 && qp.service != Service::Ud) {
+  if (m.packets == 1 && qp.service != Service::Ud && !of_ee) {
     LonePacket& lone = q.lone;
     lone.headers.keep(p.frame(), p.shape, contexts_.version);
     lone.plan = plan;

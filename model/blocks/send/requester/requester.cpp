@@ -30,10 +30,13 @@ Requester::Requester(const RequesterConfig& config, u64 clock_hz, QpContext& con
       timers_(shared(contexts), clock_hz),
       recovery_(shared(contexts), outbox_, turns, timers_),
       ends_(shared(contexts), outbox_, order_, turns, timers_),
-      start_(shared(contexts), protection, {turns, psns, ends_, local_works, response_data}),
+      ee_service_(shared(contexts), contexts, {outbox_, order_, turns, timers_, ends_}),
+      start_(shared(contexts), protection,
+             {turns, psns, ends_, local_works, response_data, ee_service_}),
       headers_(shared(contexts), start_.datagram()),
       answers_(shared(contexts), acks_in, sent_in,
-               {outbox_, order_, psns, timers_, ends_, response_data, recovery_}) {
+               {outbox_, order_, psns, timers_, ends_, response_data, recovery_, ee_service_}) {
+  outbox_.ee_service = ends_.ee_service = &ee_service_;
   turns_in.mark(pending_, kTurns);
   not_read_in.mark(pending_, kTurns);
   acks_in.mark(pending_, kAnswers);
@@ -54,6 +57,7 @@ Requester::Requester(const RequesterConfig& config, u64 clock_hz, QpContext& con
 void Requester::come_back() {
   if (pending_ & kTurns && (shows(turns_in) || shows(not_read_in))) accept_next_turn();
   if (ends_.has_errors()) ends_.enter_errors();
+  if (ee_service_.has_any()) ee_service_.act();
   if (response_data.placed_in.can_pop()) answers_.take_placed();
   if (waits_sent_) answers_.take_sent();
   if (rates_.has_any()) order_.resume_paced();
@@ -61,7 +65,8 @@ void Requester::come_back() {
   if (timers_.may_be_due(now())) answers_.expire();
   if (ends_.has_completions()) ends_.complete();
   if (ends_.has_flushes()) ends_.flush();
-  const bool own = ends_.has_any() || response_data.is_placing() || waits_sent_ || rates_.has_any();
+  const bool own = ends_.has_any() || ee_service_.has_any() || response_data.is_placing() ||
+                   waits_sent_ || rates_.has_any();
   pending_ = (turns_in.empty() && not_read_in.empty() ? 0 : kTurns) |
              (acks_in.empty() && response_data.placed_in.empty() ? 0 : kAnswers) | (own ? kOwn : 0);
 }
@@ -235,6 +240,16 @@ void Requester::migrated(u32 qpn, u32 life) {
   wake_at(now() + 1);
 }
 
+void Requester::serve(u32 ee) {
+  ee_service_.serve_next(ee);
+  wake_at(now() + 1);
+}
+
+void Requester::end_context(u32 ee, WcStatus served, WcStatus asking, bool is_reset) {
+  ee_service_.end(ee, served, asking, is_reset);
+  wake_at(now() + 1);
+}
+
 // A reset or destroyed queue pair loses all its state, without completions (G20.3).
 void Requester::clear(u32 qpn) {
   SendQueue& q = queues_[qpn];  // a new entry, if its first turn is still in flight
@@ -242,6 +257,7 @@ void Requester::clear(u32 qpn) {
   const u32 life = q.life + 1;
   const ReadOrder order = q.order;  // the order of packets that are still in flight
   turns.drop(q);
+  ee_service_.leave(qpn, q);
   if (packetizer_.busy() && gathering_ == qpn) {
     packetizer_.abandon();
     gathers_nothing_ = true;

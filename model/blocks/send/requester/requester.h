@@ -56,6 +56,10 @@ class Requester : public engine::Block {
   void recover(u32 qpn);
   // Called by `command`: the migration that exhausted retries asked for has ended.
   void migrated(u32 qpn, u32 life);
+  // RD, called by `command`: an EE context may go on, or ends.
+  void serve(u32 ee);
+  void end_context(u32 ee, proto::WcStatus served, proto::WcStatus asking, bool is_reset);
+  const EeService& ee_service() const { return ee_service_; }
 
   const Engines& engines() const { return order_.engines(); }
   Cycle next_timer() const { return timers_.next(); }
@@ -106,6 +110,7 @@ class Requester : public engine::Block {
   AckTimers timers_;
   LossRecovery recovery_;
   WorkEnds ends_;
+  EeService ee_service_;
   MessageStart start_;
   RequestHeaders headers_;
   Answers answers_;

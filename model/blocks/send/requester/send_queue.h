@@ -73,6 +73,12 @@ struct alignas(64) SendQueue {
   proto::WorkOperands operands{};
   Ring<AwaitedWork> awaited;
   LonePacket lone;
+  // RD queue pair: the EE context that it asks for its next WQE; 0: none.
+  u32 asks = 0;
+  bool suspended = false;  // an RNR NAK interrupted that WQE (G13.4)
+  // EE context: the destination of its message, and whether a RESYNC has replaced it.
+  bool resyncs = false;
+  proto::RdAddress rd{};
   u32 local_index = 0, fail_index = 0;
   proto::WcStatus local_status{}, fail_status{};
   proto::SendWait waits = proto::SendWait::None;  // why its next WQE waits, since:

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "model/blocks/send/requester/ee_service.h"
 #include "model/proto/transport/port_rules.h"
 #include "model/proto/transport/qp_transitions.h"
 #include "model/proto/transport/work_rules.h"
@@ -18,6 +19,8 @@ void WorkEnds::queue(u32 qpn, SendQueue& q) {
 }
 
 void WorkEnds::fail(u32 qpn, u32 index, WcStatus status) {
+  if (device::is_ee(qpn)) [[unlikely]]
+    return ee_service->fail(qpn, status);
   SendQueue& q = queues_[qpn];
   if (q.failing) return;
   state_of(qpn).notify_drained = SqdNotify::None;
@@ -59,7 +62,8 @@ void WorkEnds::complete() {
     }
     completing_.pop();
     q.completing = false;
-    if (std::exchange(q.waits_to_fail, false)) order_.activate(qpn, q);
+    const bool asks = contexts_.qps[qpn].service == Service::Rd;  // after work of its own
+    if (std::exchange(q.waits_to_fail, false) || asks) order_.activate(qpn, q);
     if (const auto event = take_drained(contexts_.qps[qpn], state_of(qpn)))
       return push_drained(qpn, *event);
   }
@@ -77,6 +81,8 @@ void WorkEnds::push_drained(u32 qpn, EventType event) {
 
 // True: a CQE was written and more may follow.
 bool WorkEnds::complete_one(u32 qpn, SendQueue& q) {
+  if (device::is_ee(qpn)) [[unlikely]]
+    return ee_service->complete(qpn, q);
   SendState& s = state_of(qpn);
   while (s.completed != s.started) {
     const SentMessage& m = message_of(qpn, s.completed);
@@ -94,7 +100,9 @@ bool WorkEnds::complete_one(u32 qpn, SendQueue& q) {
   if (s.started == s.completed) ++s.started;
   ++s.completed;
   q.failing = false;
-  const bool sends_alone = state_of_failed_sends(contexts_.qps[qpn].service) == QpState::Sqe;
+  const QpConfig& qp = contexts_.qps[qpn];
+  const bool sends_alone =
+      state_of_failed_sends(qp.service, qp.options.rd_send_error) == QpState::Sqe;
   outbox_.fault({.qpn = qpn, .sends_alone = sends_alone});
   enter_error(qpn);
   wake_at(now() + 1);
@@ -134,6 +142,7 @@ void WorkEnds::enter_errors() {
     s.notify_drained = SqdNotify::None;
     timers_.clear(qpn);
     turns_.drop(q);
+    if (contexts_.qps[qpn].service == Service::Rd) ee_service->leave(qpn, q);
     // Acknowledged WQEs complete first; the scheduler then sends the rest of the queue as turns to
     // flush.
     while (s.completed != s.started) {

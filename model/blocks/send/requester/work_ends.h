@@ -12,6 +12,8 @@ class WorkEnds : RequesterPart {
            FetchedTurns& turns, AckTimers& timers)
       : RequesterPart(shared), outbox_(outbox), order_(order), turns_(turns), timers_(timers) {}
 
+  EeService* ee_service = nullptr;
+
   // Completes the finished work requests of the queue pair in the next ticks.
   void queue(u32 qpn, SendQueue& q);
   // The WQE `index` ends with `status` when all before it are done; then the queue pair enters
@@ -32,12 +34,13 @@ class WorkEnds : RequesterPart {
   bool has_flushes() const { return !flushing_.empty(); }
   bool has_any() const { return has_errors() || has_completions() || has_flushes(); }
 
+  void push_completion(u32 qpn, u32 index, proto::WcStatus status,
+                       const proto::SentMessage* message);
+
  private:
   bool complete_one(u32 qpn, SendQueue& q);
   void fail_refused(u32 qpn, SendQueue& q);
   void push_drained(u32 qpn, proto::EventType event);
-  void push_completion(u32 qpn, u32 index, proto::WcStatus status,
-                       const proto::SentMessage* message);
 
   RequesterOutbox& outbox_;
   SendOrder& order_;

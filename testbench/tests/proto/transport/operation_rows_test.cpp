@@ -81,7 +81,7 @@ TEST_CASE("an operation that no row executes is refused, whatever the rights",
 }
 
 TEST_CASE("a queue pair of a service without responder takes nothing", "[operations][C9-38]") {
-  for (const Service service : {Service::Rd, Service(6), Service(7)}) {
+  for (const Service service : {Service(4), Service(6), Service(7)}) {
     QpConfig qp;
     qp.service = service, qp.state = QpState::Rts, qp.access = 0xff;
     const ReceiveState state;
