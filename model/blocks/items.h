@@ -115,8 +115,8 @@ struct Reply {
   bool becn = false;  // G26.1
   Packet* packet = nullptr;
   bool native = false;  // the notification is a CN; that of a datagram is a complete `packet`
-  u32 dest_qpn = 0;  // RD: the queue pair that asked
-  u16 pkey = 0;      // RD
+  u32 dest_qpn = 0;     // RD: the queue pair that asked
+  u16 pkey = 0;         // RD
 };
 
 // A change that must happen between two cycles: a queue pair enters Error, with its affiliated

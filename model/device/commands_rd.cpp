@@ -71,8 +71,9 @@ CommandStatus modify_eec(Call& c) {
   const u32 domain = qp.rdd;
   ReceiveState& receive = x.receive_of(qp.qpn);
   const ReceiveState before = receive;
+  AlternatePath none{};
   const CommandStatus status =
-      proto::modify_qp(qp, context->given, x.send_of(qp.qpn), receive, a, x.ports);
+      proto::modify_qp(qp, context->given, none, x.send_of(qp.qpn), receive, a, x.ports);
   if (status != CommandStatus::Ok) return status;
   change_rd_domain(x, domain, qp.rdd);
   follow(x.qps[receiver_number(qp.qpn)], qp);

@@ -21,8 +21,8 @@ void FunctionalHca::ask(u32 qpn) {
     if (work_.unreadable) return fail_unread(qpn);
     const bool is_local = work_.status == WcStatus::Success && row_of(work_.wqe).is_local();
     if (is_local) {
-      begin_message(sent_.message(connection_of(qpn), index), s, work_.wqe, index, work_.bytes,
-                    qp.path_mtu, qp.signal_all);
+      begin_message(sent_.message(connection_of(qpn), index), s, work_.wqe, work_.operands, index,
+                    work_.bytes, qp.path_mtu, qp.signal_all);
       if (!execute_local(qp, index)) return;
       continue;
     }

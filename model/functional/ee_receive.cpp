@@ -90,7 +90,7 @@ void FunctionalHca::fail_queue_pair(u32 ee, const ParsedPacket& packet, const Re
   else if (r.message == InMessage::Send)
     complete_taken(qpn, r.held_wqe, failure.status);
   else
-    raise(kAsyncEq, {failure.event, qpn, false, u16(queue.rq_consumed)});
+    raise(kAsyncEq, {failure.event, qpn, EventPart::Nothing, u16(queue.rq_consumed)});
   r.message = InMessage::None;
   enter_error(qpn);
 }

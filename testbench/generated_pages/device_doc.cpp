@@ -52,7 +52,8 @@ std::string values(std::string_view title, const std::vector<Named>& rows) {
 }
 
 std::string_view name_of_object(EventObject object) {
-  constexpr std::array<std::string_view, 6> kNames{"QP", "CQ", "SRQ", "port", "device", "EE context"};
+  constexpr std::array<std::string_view, 6> kNames{"QP",   "CQ",     "SRQ",
+                                                   "port", "device", "EE context"};
   return kNames[std::size_t(object)];
 }
 

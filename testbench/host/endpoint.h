@@ -27,6 +27,8 @@ struct Endpoint {
   Mr taken_mr, peer_taken;                    // the keys that SENDs with Invalidate name
   CompChannel* events = nullptr;              // of both CQs; nullptr: programs poll
   std::vector<proto::AddressHandle> to_peer;  // UD: one per queue pair
+  u32 rdd = 0, eecn = 0;                      // RD
+  std::vector<proto::RdAddress> rd_to_peer;   // RD: one per queue pair, all over one EE context
   tlm_::HostMemory* peer_memory = nullptr;    // only for patterns and checks
 
   bool shares_receives() const { return !srqs.empty(); }

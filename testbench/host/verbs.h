@@ -268,8 +268,7 @@ class VerbsContext {
   Error destroy_qp(Qp& qp);
   Error dereg_mr(const Mr& mr);
 
-  // ---- RD domains and EE contexts (verbs_rd.cpp)
-  // Returns the number; empty: the device refuses.
+  // ---- RD domains and EE contexts (verbs_rd.cpp); no number: the device refuses
   std::optional<u32> alloc_rdd();
   Error dealloc_rdd(u32 rdd);
   std::optional<u32> create_eec(std::optional<u32> eecn = {}, u64 context = 0);

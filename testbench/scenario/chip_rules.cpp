@@ -43,6 +43,8 @@ void check_alternate(const Scenario& s, std::vector<ChipMistake>& mistakes) {
         {{"connection.alternate_port"}, fmt::format("is {} {}; allowed: 0", port, what)});
   };
   if (s.connection.service() == proto::Service::Ud) return refuse("with ud, which has no path");
+  if (s.connection.service() == proto::Service::Rd)
+    return refuse("with rd, whose EE contexts do not migrate");
   if (s.connection.srq || s.connection.is_xrc())
     return refuse("with an SRQ, whose queue pairs stay at its port");
   for (const NodeConfig& node : s.nodes) {
@@ -63,6 +65,9 @@ void check_srqs(const Scenario& s, std::vector<ChipMistake>& mistakes) {
   if (c.srq && c.is_xrc())
     mistakes.push_back({{"connection.srq"},
                         "is set with service xrc, which has connection.xrc_srqs; allowed: false"});
+  if (c.srq && c.service() == proto::Service::Rd)
+    mistakes.push_back(
+        {{"connection.srq"}, "is set with service rd, which has none; allowed: false"});
 }
 // The longest frame of a connection: a full payload with all headers that an opcode of its service
 // has, and its CRCs.
@@ -212,7 +217,7 @@ void check_operations(const Scenario& s, std::vector<ChipMistake>& mistakes) {
   }
 }
 // Context caches do not know EE contexts.
-void check_services(const Scenario& s, std::vector<ChipMistake>& mistakes) {
+void check_ee_contexts(const Scenario& s, std::vector<ChipMistake>& mistakes) {
   for (const NodeConfig& node : s.nodes) {
     const blocks::ChipConfig& c = node.hca;
     if (c.transport.rd && c.caches.qp.entries)
@@ -234,7 +239,7 @@ std::vector<ChipMistake> chip_mistakes(const Scenario& scenario) {
   check_srqs(scenario, mistakes);
   check_service(scenario, mistakes);
   check_operations(scenario, mistakes);
-  check_services(scenario, mistakes);
+  check_ee_contexts(scenario, mistakes);
   return mistakes;
 }
 }  // namespace hca::testbench

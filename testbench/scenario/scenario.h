@@ -25,8 +25,8 @@ inline constexpr std::array<std::string_view, proto::kFramingCount> kFramingWord
     "ib_local", "ib_global", "rocev1", "rocev2_ip4", "rocev2_ip6"};
 enum class PathMtu : u8 { B256, B512, B1024, B2048, B4096 };
 inline constexpr std::array<std::string_view, 5> kMtuWords{"256", "512", "1024", "2048", "4096"};
-enum class ServiceChoice : u8 { Rc, Uc, Ud, Xrc };
-inline constexpr std::array<std::string_view, 4> kServiceWords{"rc", "uc", "ud", "xrc"};
+enum class ServiceChoice : u8 { Rc, Uc, Ud, Xrc, Rd };
+inline constexpr std::array<std::string_view, 5> kServiceWords{"rc", "uc", "ud", "xrc", "rd"};
 constexpr u32 bytes_of_mtu(PathMtu mtu) { return 256u << unsigned(mtu); }
 
 constexpr u64 kKilobit = 1000;  // bits a second: the unit of a queue pair's RateLimit
@@ -46,7 +46,7 @@ struct ConnectionConfig {
 
   proto::Service service() const {
     constexpr std::array all{proto::Service::Rc, proto::Service::Uc, proto::Service::Ud,
-                             proto::Service::Xrc};
+                             proto::Service::Xrc, proto::Service::Rd};
     return all[std::size_t(service_choice)];
   }
   bool is_xrc() const { return service_choice == ServiceChoice::Xrc; }

@@ -45,7 +45,9 @@ struct hca::engine::Knobs<hca::testbench::ConnectionConfig> {
       knob("service", &Config::service_choice, testbench::kServiceWords,
            "service of the queue pairs; uc has no READ and no ATOMIC, ud only SENDs of one packet; "
            "neither repeats lost packets. xrc: each end has initiators, targets and SRQs that "
-           "requests name; its HCAs need hca.transport.xrc"),
+           "requests name; its HCAs need hca.transport.xrc. rd: the queue pairs of an end share an "
+           "EE "
+           "context; its HCAs need hca.transport.rd"),
       knob("framing", &Config::framing, testbench::kFramingWords, "headers below the transport"),
       knob("path_mtu", &Config::path_mtu, testbench::kMtuWords, "payload of a full packet, bytes"),
       knob("qps", &Config::qps, Unit::Count, 1, 1024,

@@ -42,8 +42,7 @@ struct Need {
 std::map<BundleKey, Need> needs_of(const Scenario& scenario);
 // The longest message that fits a WQE which can be pushed.
 constexpr u32 most_inline(proto::Service service) {
-  const bool datagram = service == proto::Service::Ud;
-  return proto::kPushBytes - proto::kSendWqeBytes - (datagram ? proto::kAddressHandleBytes : 0);
+  return proto::kPushBytes - proto::kSendWqeBytes - proto::destination_bytes(service);
 }
 // The traffic of one size of a workload; with several threads, that of one thread.
 Traffic traffic_of(const WorkloadConfig& workload, u32 qps, u32 bytes, u64 seed,

@@ -163,6 +163,11 @@ class Testbed {
   void create_srqs(Endpoint& end, const Need& need);
   void modify(Endpoint& end, const NodePort& peer, bool is_client, const QpPair& pair,
               u32 service_level);
+  // RD: the EE context of an end.
+  void create_context(Endpoint& end);
+  void connect_context(Endpoint& end, const NodePort& peer, bool is_client, u32 service_level);
+  proto::QpAttributes attributes_of(const Endpoint& end, const NodePort& peer, bool is_client,
+                                    u32 service_level) const;
 
   const Scenario scenario_;
   std::vector<std::unique_ptr<Node>> nodes_;

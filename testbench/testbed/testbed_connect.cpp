@@ -75,6 +75,9 @@ void Testbed::connect() {
 }
 
 void Testbed::connect(Bundle& bundle, const BundleKey& key, const Need& need) {
+  if (scenario_.connection.service() == proto::Service::Rd)
+    for (unsigned e = 0; e < kEnds; ++e)
+      connect_context(bundle[e], key.ends[other_end(e)], e == kClient, need.service_level);
   for (unsigned e = 0; e < kEnds; ++e)
     for (const QpPair& pair : pairs_of(bundle[e]))
       modify(bundle[e], key.ends[other_end(e)], e == kClient, pair, need.service_level);
@@ -135,6 +138,10 @@ void Testbed::create_queues(Endpoint& end, const Need& need) {
   attributes.max_recv_wr = need.receive_wqes;
   attributes.max_inline_data = need.inline_bytes;
   attributes.max_send_sge = attributes.max_recv_sge = need.sges;
+  if (attributes.service == proto::Service::Rd) {
+    ++attributes.max_send_sge;  // room for the operands of an ATOMIC
+    create_context(end);
+  }
   const bool xrc = scenario_.connection.is_xrc();
   const Numbers senders = destroy(i, end.qps, need.qps);
   const Numbers targets = destroy(i, end.targets, xrc ? need.qps : 0);
@@ -218,13 +225,39 @@ void Testbed::give_alternate(proto::QpAttributes& a, const NodePort& peer) const
   a.path_mig_state = proto::PathMigState::Rearm;
 }
 
-void Testbed::modify(Endpoint& end, const NodePort& peer, bool is_client, const QpPair& pair,
-                     u32 service_level) {
+void Testbed::create_context(Endpoint& end) {
+  VerbsContext& verbs = *end.verbs;
+  if (!end.rdd) {
+    const auto rdd = verbs.alloc_rdd();
+    check(end.node, rdd.has_value(), "AllocRdd");
+    end.rdd = *rdd;
+  } else {
+    check(end.node, verbs.destroy_eec(end.eecn) == Error::None, "DestroyEec");
+  }
+  const auto eecn = verbs.create_eec();
+  check(end.node, eecn.has_value(), "CreateEec");
+  end.eecn = *eecn;
+  end.rd_to_peer.clear();
+}
+
+void Testbed::connect_context(Endpoint& end, const NodePort& peer, bool is_client,
+                              u32 service_level) {
+  proto::QpAttributes a = attributes_of(end, peer, is_client, service_level);
+  a.dest_qpn = end.peer->eecn;
+  QpState from = QpState::Reset;
+  for (const QpState state : {QpState::Init, QpState::Rtr, QpState::Rts}) {
+    a.state = state;
+    a.mask = find_transition(proto::kEeContext, std::exchange(from, state), state)->required;
+    check(end.node, end.verbs->modify_eec(end.eecn, a) == Error::None, "ModifyEec");
+  }
+}
+
+proto::QpAttributes Testbed::attributes_of(const Endpoint& end, const NodePort& peer,
+                                           bool is_client, u32 service_level) const {
   const ConnectionConfig& c = scenario_.connection;
   proto::QpAttributes a{};
   a.port = u8(end.port);
   a.access = access_on(scenario_.nodes[end.node]);
-  a.dest_qpn = pair.other->qpn;
   a.path_mtu = bytes_of_mtu(c.path_mtu);
   a.sq_psn = is_client ? c.client_psn : c.server_psn;
   a.rq_psn = is_client ? c.server_psn : c.client_psn;
@@ -245,7 +278,17 @@ void Testbed::modify(Endpoint& end, const NodePort& peer, bool is_client, const 
   // Frames without a VLAN tag carry it in the high bits of their DSCP.
   if (!proto::is_native(c.framing)) a.traffic_class = u8((service_level & 7) << 5);
   a.rate_limit = u32(c.rate_limit / kKilobit);
+  a.rdd = end.rdd;
+  return a;
+}
+
+void Testbed::modify(Endpoint& end, const NodePort& peer, bool is_client, const QpPair& pair,
+                     u32 service_level) {
+  const ConnectionConfig& c = scenario_.connection;
+  proto::QpAttributes a = attributes_of(end, peer, is_client, service_level);
+  a.dest_qpn = pair.other->qpn;
   give_alternate(a, peer);
+  if (end.rdd) end.rd_to_peer.push_back({end.eecn, a.dest_qpn, a.qkey});
   end.to_peer.push_back({a.dest_qpn, a.qkey, c.framing == proto::Framing::IbGlobal, a.sgid_index,
                          a.sl, a.traffic_class, a.hop_limit, a.flow_label, a.dlid,
                          a.udp_source_port, a.dmac, a.dgid_high, a.dgid_low});
@@ -254,7 +297,9 @@ void Testbed::modify(Endpoint& end, const NodePort& peer, bool is_client, const 
   for (const QpState state : {QpState::Init, QpState::Rtr, QpState::Rts}) {
     a.state = state;
     const proto::Services kind = proto::kind_of(c.service(), pair.own->cap.side);
-    a.mask = find_transition(kind, std::exchange(from, state), state)->required;
+    const QpTransition& t = *find_transition(kind, std::exchange(from, state), state);
+    a.mask = t.required;
+    if (end.rdd) a.mask |= t.optional & (kQpAccess | kQpMinRnrTimer);
     if (c.alternate_port && state == QpState::Rts) a.mask |= kMigrationAttributes;
     if (end.verbs->modify_qp(*pair.own, a) != Error::None)
       throw std::runtime_error(fmt::format("chip {}: ModifyQp to state {} gives command status {}",

@@ -169,6 +169,7 @@ SendWr work_request(const Endpoint& end, const Traffic& t, u32 qp, u64 k,
   wr.push = t.push;
   if (t.receive_header) wr.ah = end.to_peer[qp];
   if (!end.targets.empty()) wr.remote_srqn = end.peer->srqs[end.peer->srq_for(qp, k)]->srqn;
+  if (!end.rd_to_peer.empty()) wr.rd = end.rd_to_peer[qp];
   if (t.fence) wr.send_flags |= kFence;
   if (t.solicited && m.takes_receive()) wr.send_flags |= kSolicited;
   if (m.row().work().may_be_inline() && m.bytes < t.inline_below) wr.send_flags |= kInline;

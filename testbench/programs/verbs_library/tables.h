@@ -156,8 +156,9 @@ inline constexpr std::array kEvents{
 };
 // libibverbs has no word for QP_SUSPENDED, and programs cannot ask for it.
 // libibverbs has no events of EE contexts.
-static_assert(kEvents.size() + 1 + std::ranges::count(proto::kAsyncEvents, proto::EventObject::Eec,
-                                                  &proto::EventRow::object) ==
+static_assert(kEvents.size() + 1 +
+                  std::ranges::count(proto::kAsyncEvents, proto::EventObject::Eec,
+                                     &proto::EventRow::object) ==
               proto::kAsyncEvents.size());
 
 // The states have the same values.

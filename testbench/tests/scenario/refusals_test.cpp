@@ -129,6 +129,18 @@ TEST_CASE("a service that a chip does not have is refused", "[scenario]") {
              Contains("s.yaml:1: connection.srq: is set with service xrc"));
 }
 
+TEST_CASE("RD is an option of both chips, and has no SRQs", "[scenario][G13.5]") {
+  const std::string rd = "connection: {service: rd}\n";
+  CHECK_THAT(error_of(rd), Contains("rd is a service that hca0 does not have; allowed: with "
+                                    "hca.transport.rd: true"));
+  const std::string has = "hca:\n  transport: {rd: true}\n";
+  CHECK(error_of(rd + has) == "(none)");
+  CHECK_THAT(error_of("connection: {service: rd, srq: true}\n" + has),
+             Contains("connection.srq: is set with service rd, which has none"));
+  CHECK_THAT(error_of(rd + has + "  qp_cache: {entries: 64}\n"),
+             Contains("RD needs all contexts on chip"));
+}
+
 TEST_CASE("workloads on the same queue pairs have one service level", "[scenario][workload]") {
   const auto levels = [](const std::string& more) {
     return error_of("workload:\n  - {size: 8 B, service_level: 1" + more +

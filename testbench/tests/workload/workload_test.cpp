@@ -76,6 +76,20 @@ TEST_CASE("XRC carries every operation whole, both ways", "[workload][G24.1][G24
   CHECK(result.messages >= count * (2 * 40 + 10 * (pingpong ? 2 : 1)));
 }
 
+TEST_CASE("queue pairs of RD share an EE context", "[workload][G13.1]") {
+  const std::string operation = GENERATE("write", "send", "read", "fetch_add");
+  INFO(operation);
+  const std::string size = operation == "fetch_add" ? "" : ", from: 1 B, to: 8 KiB";
+  const RunResult result = run_text(
+      "connection: {service: rd, qps: 4, path_mtu: 256}\nhca:\n  transport: {rd: true}\n"
+      "workload:\n  - {operation: " +
+      operation + size +
+      ", messages: 40, depth: 4}\nfaults:\n  - {action: drop, from: 0, per_million: 10000}\n");
+  CHECK(all(result.failures) == "");
+  CHECK(result.messages == (size.empty() ? 1 : 14) * 40);
+  CHECK(result.lost == 0);
+}
+
 TEST_CASE("datagrams arrive whole, and what the wire loses is counted", "[workload][SVC-9]") {
   const std::string operation = GENERATE("send", "send_immediate");
   INFO(operation);
