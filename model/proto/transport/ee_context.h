@@ -48,13 +48,12 @@ inline Deth deth_of(const QpConfig& context, const RdAddress& address) {
 }
 // RSY-1: like a SEND Only without data. G13.3: its PSN is above all that the aborted message used.
 inline PacketPlan plan_resync(Psn psn) {
-  return {opcode_row(Service::Rd, Operation::Resync, Position::Only),
-          {psn, 1},
-          0,
-          0,
-          true,
-          false,
-          true};
+  PacketPlan plan{};
+  plan.row = opcode_row(Service::Rd, Operation::Resync, Position::Only);
+  plan.psns = {psn, 1};
+  plan.ack_requested = true;
+  plan.last = true;
+  return plan;
 }
 // The aborted message is replaced by the RESYNC, and all before it counts as acknowledged.
 inline void begin_resync(SentMessage& m, SendState& s, const QpConfig& context) {
