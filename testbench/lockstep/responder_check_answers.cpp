@@ -50,7 +50,7 @@ void ResponderCheckStimulus::take_given(Packet& p) {
     const auto service = Service(in.bth.opcode >> 5);
     c.allocated = true;
     c.qpn = in.bth.dest_qp;
-    c.service = includes(kExecuted, service) ? service : Service::Rc;
+    c.service = includes(kWithoutContext, service) ? service : Service::Rc;
     c.reliable = is_reliable(c.service);
     c.access = kEveryRight;
     c.state = QpState::Rts;

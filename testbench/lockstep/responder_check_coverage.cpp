@@ -71,7 +71,7 @@ bool reserved_can_break(const RequestRule& rule) {
   if (rule.cause == NoXrcSrq || rule.cause == WrongXrcDomain) return false;
   return rule.stage <= RuleStage::Support && rule.cause != BadSequence && rule.cause != BadQkey;
 }
-bool is_judged(const OpcodeRow& row) { return includes(kExecuted, row.service); }
+bool is_judged(const OpcodeRow& row) { return includes(kWithoutContext, row.service); }
 bool can_be(std::size_t opcode, std::size_t verdict) {
   const RequestRule* rule = rule_of(verdict);
   if (opcode == kOpcodeRows.size()) return rule && reserved_can_break(*rule);
