@@ -15,7 +15,8 @@ void mend(fuzz::Device& device, std::vector<u8>& frame, u64 flags) {
   ParsedPacket p;
   if (parse(frame, LinkLayer::Ethernet, p) != PacketVerdict::Good) return;
   u8* const transport = frame.data() + p.transport_offset;
-  if ((flags & 3) != 3) p.bth.dest_qp = device.qp(flags & 3).qpn;
+  const std::size_t qp = fuzz::Device::index_of(flags);
+  if (qp < fuzz::Device::kQps) p.bth.dest_qp = device.qp(qp).qpn;
   if (flags & 4) p.bth.psn &= 0xf;
   encode(p.bth, transport);
   u8* const behind = transport + bytes_of<Bth>() + (p.has(Ext::Eoeth) ? bytes_of<Eoeth>() : 0);
@@ -25,6 +26,10 @@ void mend(fuzz::Device& device, std::vector<u8>& frame, u64 flags) {
     encode(header, behind);
   };
   const bool is_first = p.opcode->service != Service::Rd && p.opcode->service != Service::Xrc;
+  if (flags & 32 && p.has(Ext::XrcEth)) {
+    p.xrc_eth.xrc_srq = device.srqn();
+    encode(p.xrc_eth, behind);
+  }
   if (flags & 8 && is_first && p.has(Ext::Reth) && !p.has(Ext::Feth)) change(p.reth);
   if (flags & 8 && is_first && p.has(Ext::AtomicEth)) change(p.atomic_eth);
   if (flags & 16) finish_frame(frame.data(), p);

@@ -20,9 +20,9 @@ extern "C" int LLVMFuzzerTestOneInput(const u8* data, std::size_t size) {
     const u64 flags = input.number(1), bytes = input.number(1);
     const auto given = input.bytes(bytes);
     std::vector<u8> wqe(given.begin(), given.end());
-    testbench::Qp& qp = device.qp(flags & 3);
+    testbench::Qp& qp = device.qp(fuzz::Device::index_of(flags));
     const bool receives = flags & 4;
-    u16& count = posted[(flags & 3) % fuzz::Device::kQps][receives];
+    u16& count = posted[fuzz::Device::index_of(flags) % fuzz::Device::kQps][receives];
     const u8 log_stride = receives ? qp.rq_log_stride : qp.sq_log_stride;
     const u32 head = receives ? bytes_of<ReceiveWqe>() : bytes_of<SendWqe>();
     wqe.resize(std::clamp<std::size_t>(wqe.size(), head, std::size_t{1} << log_stride));

@@ -2,8 +2,10 @@
 #include "testbench/fuzz/shared/device.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
+#include "model/proto/transport/qp_transitions.h"
 #include "model/proto/wire/packet.h"
 #include "testbench/host/functional_device.h"
 #include "testbench/testbed/cycle_device.h"
@@ -24,12 +26,26 @@ tlm_::PageStore& pages() {
 // An object with a number far ahead takes the time to make all those below it.
 constexpr device::ObjectLimits kLimits{
     .qps = 256, .cqs = 256, .regions = 1024, .srqs = 256, .pds = 256};
-constexpr std::array kServices{Service::Rc, Service::Uc, Service::Ud};
+struct QpKindRow {
+  Service service;
+  QpSide side;
+};
+constexpr std::array kKinds{
+    QpKindRow{Service::Rc, QpSide::Both}, QpKindRow{Service::Uc, QpSide::Both},
+    QpKindRow{Service::Ud, QpSide::Both}, QpKindRow{Service::Xrc, QpSide::Initiator},
+    QpKindRow{Service::Xrc, QpSide::Target}};
+static_assert(kKinds.size() == Device::kQps);
+testbench::DeviceOptions options() {
+  testbench::DeviceOptions options;
+  options.limits = kLimits;
+  options.pages = &pages();
+  options.transport.xrc = true;
+  return options;
+}
 }  // namespace
 
 Device::Device(bool cycle)
-    : model_((cycle ? testbench::make_cycle_device
-                    : testbench::make_functional_device)({.limits = kLimits, .pages = &pages()})),
+    : model_((cycle ? testbench::make_cycle_device : testbench::make_functional_device)(options())),
       verbs_(model_->memory(),
              [this](u32 offset, std::span<const u8> bytes) { model_->mmio_write(offset, bytes); }) {
   verbs_.set_step([this] {
@@ -43,40 +59,59 @@ Device::Device(bool cycle)
   verbs_.open_async_events();
   cq_ = verbs_.create_cq(64);
   mr_ = verbs_.reg_mr(kMemory, kMemoryBytes, kAllAccess | kBindWindow);
+  xrcd_ = verbs_.alloc_xrcd().value();
+  testbench::SrqInitAttr srq;
+  srq.max_wr = 16;
+  srq.max_sge = 4;
+  srq.xrcd = xrcd_;
+  srq.cq = cq_;
+  srq_ = verbs_.create_srq(srq);
   for (std::size_t i = 0; i < kQps; ++i) connect(i);
   guard(false);
 }
 
 void Device::connect(std::size_t i) {
+  const auto [service, side] = kKinds[i];
+  const bool sends = side != QpSide::Target;
   testbench::QpInitAttr init;
-  init.service = kServices[i], init.send_cq = init.recv_cq = cq_;
-  init.max_send_wr = init.max_recv_wr = 16, init.max_send_sge = init.max_recv_sge = 4;
-  testbench::Qp& qp = *(qps_[i] = verbs_.create_qp(init));
-  const bool is_rc = kServices[i] == Service::Rc, is_ud = kServices[i] == Service::Ud;
+  init.service = service;
+  init.side = side;
+  if (!sends) init.xrcd = xrcd_;
+  if (sends) init.send_cq = cq_;
+  if (side == QpSide::Both) init.recv_cq = cq_;
+  init.max_send_wr = init.max_recv_wr = 16;
+  init.max_send_sge = init.max_recv_sge = 4;
+  qps_[i] = verbs_.create_qp(init);
+  testbench::Qp& qp = *qps_[i];
   QpAttributes q{};
-  q.port = 1, q.access = kWindowAccess, q.path_mtu = 256, q.dest_qpn = 0x4f;
-  q.max_dest_rd_atomic = q.max_rd_atomic = 4, q.min_rnr_timer = 12;
-  q.dmac = kPeerMac, q.dgid_low = u64{0xffff} << 32 | kPeerIp, q.hop_limit = 64;
-  q.udp_source_port = 0xC000, q.timeout = 14, q.retry_count = q.rnr_retry = 2;
-  const auto to = [&](QpState state, u32 mask) {
+  q.port = 1;
+  q.access = kWindowAccess;
+  q.path_mtu = 256;
+  q.dest_qpn = 0x4f;
+  q.max_dest_rd_atomic = q.max_rd_atomic = 4;
+  q.min_rnr_timer = 12;
+  q.dmac = kPeerMac;
+  q.dgid_low = u64{0xffff} << 32 | kPeerIp;
+  q.hop_limit = 64;
+  q.udp_source_port = 0xC000;
+  q.timeout = 14;
+  q.retry_count = q.rnr_retry = 2;
+  QpState from = QpState::Reset;
+  for (const QpState state : {QpState::Init, QpState::Rtr, QpState::Rts}) {
     q.state = state;
-    q.mask = kQpState | mask;
+    q.mask = find_transition(kind_of(service, side), std::exchange(from, state), state)->required;
     require(verbs_.modify_qp(qp, q) == Error::None);
-  };
-  to(QpState::Init, kQpPkeyIndex | kQpPort | (is_ud ? kQpQkey : kQpAccess));
-  to(QpState::Rtr, is_ud ? 0
-                         : kQpPath | kQpPathMtu | kQpDestQpn | kQpRqPsn |
-                               (is_rc ? kQpMaxDestRdAtomic | kQpMinRnrTimer : 0));
-  to(QpState::Rts,
-     kQpSqPsn | (is_rc ? kQpTimeout | kQpRetryCount | kQpRnrRetry | kQpMaxRdAtomic : 0));
+  }
 }
 
 void Device::post_receives() {
-  for (testbench::Qp* qp : qps_)
-    for (u32 i = 0; i < kReceives; ++i) {
-      const testbench::SgeList sge{kMemory + 4096 + 512 * i, 512, mr_.lkey};
-      verbs_.post_recv(*qp, testbench::RecvWr{i, {&sge, 1}});
-    }
+  for (u32 i = 0; i < kReceives; ++i) {
+    const testbench::SgeList sge{kMemory + 4096 + 512 * i, 512, mr_.lkey};
+    const testbench::RecvWr wr{i, {&sge, 1}};
+    for (std::size_t k = 0; k < kQps; ++k)
+      if (kKinds[k].side == QpSide::Both) verbs_.post_recv(*qps_[k], wr);
+    verbs_.post_srq_recv(*srq_, wr);
+  }
 }
 
 void Device::guard(bool check) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device with queue pairs of RC, UC and UD and a region, and the actions of a fuzz target on it.
+// A device with queue pairs of RC, UC, UD and both sides of XRC, an SRQ of XRC and a region, and the actions of a fuzz target on it.
 #pragma once
 #include <array>
 #include <cstdlib>
@@ -50,13 +50,16 @@ class Input {
 class Device {
  public:
   static constexpr u64 kMemory = (u64{1} << 24) + 0x10000, kMemoryBytes = 16384;
-  static constexpr std::size_t kQps = 3;
+  static constexpr std::size_t kQps = 5;
   static constexpr u32 kReceives = 4;  // posted by post_receives() on each queue pair
 
   explicit Device(bool cycle);
   // Its key names kMemoryBytes at kMemory, with all rights.
   u32 key() const { return mr_.lkey; }
   testbench::Qp& qp(std::size_t i) { return *qps_[i % kQps]; }
+  // The number of a queue pair in the bits 0, 1 and 6 of an action's flags; kQps and more: none.
+  static constexpr std::size_t index_of(u64 flags) { return (flags & 3) | (flags >> 4 & 4); }
+  u32 srqn() const { return srq_->srqn; }
   testbench::VerbsContext& verbs() { return verbs_; }
   testbench::ReplayDevice& model() { return *model_; }
   void post_receives();
@@ -73,6 +76,8 @@ class Device {
   std::unique_ptr<testbench::ReplayDevice> model_;
   testbench::VerbsContext verbs_;
   testbench::Cq* cq_ = nullptr;
+  testbench::Srq* srq_ = nullptr;
+  u32 xrcd_ = 0;
   testbench::Mr mr_;
   std::array<testbench::Qp*, kQps> qps_{};
 };

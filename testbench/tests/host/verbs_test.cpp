@@ -89,7 +89,10 @@ struct Pair {
 Side::Side(Pair& owner, unsigned number)
     : device(
           {[this](u64 at, std::span<u8> to) { return memory.read(at, to.data(), to.size()), true; },
-           [this](u64 at, std::span<const u8> from) { memory.write(at, from.data(), from.size()); },
+           [this](u64 at, std::span<const u8> from) {
+             memory.write(at, from.data(), from.size());
+             return true;
+           },
            [&owner, number](u32, std::span<const u8> frame) {
              owner.frames.push_back({1 - number, {frame.begin(), frame.end()}});
            }}),

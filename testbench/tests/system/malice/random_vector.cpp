@@ -14,7 +14,7 @@ constexpr std::array<u32, 8> kFirstPsns{0,        1,        0x7ffffe, 0x7fffff,
                                         0x800000, 0xfffffd, 0xfffffe, 0xffffff};
 constexpr std::array<u32, 3> kShortMtus{256, 512, 1024};
 std::string service_opcode(std::string_view service, const std::string& name) {
-  return service == "RC" ? name : std::string(service) + " " + name;
+  return service == "RC" || service == "XRC" ? name : std::string(service) + " " + name;
 }
 }  // namespace
 
@@ -26,20 +26,34 @@ RandomVector::RandomVector(u64 seed, u32 steps) : random_(seed) {
 
 void RandomVector::set_up() {
   Json qps;
-  const std::array<const char*, 3> services{"RC", "UC", "UD"};
+  static const std::array<std::array<const char*, 3>, 5> kinds{{{"rc", "RC", ""},
+                                                                {"uc", "UC", ""},
+                                                                {"ud", "UD", ""},
+                                                                {"ini", "XRC", "initiator"},
+                                                                {"tgt", "XRC", "target"}}};
   for (std::size_t i = 0; i < ends_.size(); ++i) {
     End& end = ends_[i];
-    end.service = services[i], end.name = std::array{"rc", "uc", "ud"}[i];
+    end.name = kinds[i][0];
+    end.service = kinds[i][1];
+    end.side = kinds[i][2];
     end.path_mtu = end.service == "UD" ? 4096 : one_of(kShortMtus);
     end.expected = one_of(kFirstPsns), end.next = one_of(kFirstPsns);
     Json& qp = qps[end.name];
     qp["service"] = end.service, qp["SqPSN"] = end.next;
     if (end.service != "UD") qp["PathMTU"] = end.path_mtu, qp["RqPSN"] = end.expected;
-    if (end.service == "RC")
-      qp["RetryCount"] = random_.below(8), qp["RnrRetry"] = random_.below(8),
-      qp["MaxDestRdAtomic"] = 1 + random_.below(4);
+    if (end.is_reliable() && end.sends()) {
+      qp["RetryCount"] = random_.below(8);
+      qp["RnrRetry"] = random_.below(8);
+    }
+    if (end.is_reliable() && end.receives()) qp["MaxDestRdAtomic"] = 1 + random_.below(4);
+    if (!end.side.empty()) qp["side"] = end.side;
+    if (end.side == "target") qp["xrcd"] = "d";
   }
-  vector_.document["setup"] = {{"regions",
+  const Json of_xrc{{"xrcd", "d"}};
+  vector_.document["setup"] = {{"options", {{"xrc", true}}},
+                               {"xrc_domains", {{"d", Json::object()}}},
+                               {"srqs", {{"x", of_xrc}, {"y", of_xrc}}},
+                               {"regions",
                                 {{"m", {{"bytes", kRegionBytes}}},
                                  {"read_only", {{"access", "remote_read"}}},
                                  {"foreign", {{"pd", "other"}}}}},
@@ -77,11 +91,12 @@ RandomVector::Json RandomVector::place(u32 bytes) {
 void RandomVector::step() {
   End& end = ends_[random_.below(ends_.size())];
   const u64 what = random_.below(100);
-  if (what < 20) return post_receive(end);
-  if (what < 38) return post_send(end);
+  if (what < 20 && end.receives()) return post_receive(end);
+  if (what < 38 && end.sends()) return post_send(end);
   if (what < 40) return revive(end);
   if (what < 41) return add("advance", chance(70) ? "20 us" : "100 ms");
   if (what < 58 && !end.outstanding.empty()) return response(end);
+  if (!end.receives() && !chance(5)) return post_send(end);
   end.service == "UD" ? datagram(end) : request(end);
 }
 
@@ -91,7 +106,12 @@ void RandomVector::post_receive(End& end) {
   Json sges = Json::array();
   for (u32 i = 0; i < count; ++i)
     sges.push_back(place(grh + length(std::min(end.path_mtu, 1024u), 2)));
-  add("post_recv", {{"qp", end.name}, {"wr_id", ++wr_id_}, {"sge", sges}});
+  Json post{{"wr_id", ++wr_id_}, {"sge", sges}};
+  if (end.service == "XRC")
+    post["srq"] = chance(70) ? "x" : "y";
+  else
+    post["qp"] = end.name;
+  add("post_recv", std::move(post));
 }
 
 void RandomVector::post_send(End& end) {
@@ -109,13 +129,14 @@ void RandomVector::post_send(End& end) {
       Op{"RDMA_READ", "RDMA READ Response", true, false, 1},
       Op{"ATOMIC_CMP_AND_SWP", "ATOMIC Acknowledge", true, true, 1},
       Op{"ATOMIC_FETCH_AND_ADD", "ATOMIC Acknowledge", true, true, 1}};
-  const u32 bit = end.service == "RC" ? 1 : end.service == "UC" ? 2 : 4;
+  const u32 bit = end.is_reliable() ? 1 : end.service == "UC" ? 2 : 4;
   const Op* op;
   do op = &one_of(ops);
   while (!(op->services & bit) && !chance(2));
   const u32 bytes = op->atomic ? 8 : length(std::min(end.path_mtu, 1024u), 3);
   Json wr{{"qp", end.name}, {"wr_id", ++wr_id_}, {"op", op->name}};
   if (bytes) wr["sge"] = Json::array({place(bytes)});
+  if (end.service == "XRC") wr["remote_srq"] = 5;
   if (op->remote) wr["remote"] = 0x1000 + 8 * random_.below(64), wr["rkey"] = 0x1234;
   if (std::string_view(op->name).ends_with("IMM")) wr["imm"] = 0xabcd;
   if (std::string_view(op->name).ends_with("INV")) wr["invalidate"] = 0x4321;
@@ -125,13 +146,13 @@ void RandomVector::post_send(End& end) {
   if (chance(10)) wr["push"] = true;
   add("post_send", std::move(wr));
   const u32 packets = proto::psns_of(bytes, end.path_mtu);
-  if (end.service == "RC") end.outstanding.push_back({op->answer, end.next, packets, bytes});
+  if (end.is_reliable()) end.outstanding.push_back({op->answer, end.next, packets, bytes});
   end.next = proto::psn_add(end.next, packets);
 }
 
 // By Reset to RTS.
 void RandomVector::revive(End& end) {
-  const bool is_ud = end.service == "UD", is_rc = end.service == "RC";
+  const bool is_ud = end.service == "UD";
   const auto modify = [&](Json body) {
     add("command", {{"name", "ModifyQp"}, {"object", end.name}, {"body", std::move(body)}});
   };
@@ -154,11 +175,14 @@ void RandomVector::revive(End& end) {
                 {"PathMTU", end.path_mtu},
                 {"DestQP", end.name + ".peer"},
                 {"RqPSN", end.expected}});
-    if (is_rc) rtr["MaxDestRdAtomic"] = 4, rtr["MinRnrTimer"] = 12;
+    if (end.is_reliable() && end.receives())
+      rtr.update({{"MaxDestRdAtomic", 4}, {"MinRnrTimer", 12}});
   }
   modify(rtr);
   Json rts{{"State", "RTS"}, {"SqPSN", end.next}};
-  if (is_rc) rts.update({{"Timeout", 14}, {"RetryCount", 7}, {"RnrRetry", 7}, {"MaxRdAtomic", 4}});
+  if (end.is_reliable()) rts["Timeout"] = 14;
+  if (end.is_reliable() && end.sends())
+    rts.update({{"RetryCount", 7}, {"RnrRetry", 7}, {"MaxRdAtomic", 4}});
   modify(rts);
 }
 
@@ -175,7 +199,7 @@ void RandomVector::request(End& end) {
     end.left -= bytes;
     if (is_last) end.message.clear();
   } else {
-    const u64 kind = random_.below(end.service == "RC" ? 6 : 4);
+    const u64 kind = random_.below(end.is_reliable() ? 6 : 4);
     const std::string name = kind < 2 ? "SEND" : "RDMA WRITE";
     const u32 whole = length(mtu, 3);
     p["VA"] = fmt::format("m + {}", random_.below(kRegionBytes - whole)), p["R_Key"] = "m.key";
@@ -196,7 +220,8 @@ void RandomVector::request(End& end) {
   }
   p["opcode"] = service_opcode(end.service, opcode), p["PSN"] = end.expected;
   if (bytes) p["payload"] = {{"bytes", bytes}, {"seed", random_.below(256)}};
-  if (end.service == "RC" && chance(30)) p["A"] = random_.below(2);
+  if (end.is_reliable() && chance(30)) p["A"] = random_.below(2);
+  if (end.service == "XRC" && chance(20)) p["XRCSRQ"] = chance(90) ? Json("y") : Json(99);
   if (chance(22)) return spoil(end, p), give(end, std::move(p));
   end.expected = proto::psn_add(end.expected, psns);
   give(end, std::move(p));
@@ -265,7 +290,7 @@ void RandomVector::spoil(const End& end, Json& p) {
   static constexpr std::array<u32, 6> pkeys{0x7fff, 0x8001, 1, 0, 0x8000, 0xfffe};
   static const std::array<const char*, 5> qkeys{"1", "0x80010000", "0x80000000", "0xffffffff",
                                                 "0x7fffffff"};
-  static const std::array<const char*, 6> qpns{"0", "1", "0xffffff", "rc", "uc", "ud"};
+  static const std::array<const char*, 6> qpns{"0", "1", "0xffffff", "rc", "uc", "tgt"};
   const bool has_reth = p.contains("DMALen"), has_key = p.contains("R_Key");
   switch (random_.below(15)) {
     case 0:

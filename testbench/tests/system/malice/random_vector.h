@@ -14,7 +14,8 @@
 namespace hca::testbench::malice {
 class RandomVector {
  public:
-  // The same arguments give the same vector. Its queue pairs are rc, uc and ud.
+  // The same arguments give the same vector. Its queue pairs are rc, uc, ud, and
+  // of XRC the initiator ini and the target tgt, whose requests name the SRQs x and y.
   RandomVector(u64 seed, u32 steps);
   Vector take() { return std::move(vector_); }
 
@@ -26,13 +27,17 @@ class RandomVector {
     u32 psn, packets, bytes;
   };
   struct End {
-    std::string name, service;
+    std::string name, service, side;  // side: of XRC
     u32 path_mtu = 256;
     u32 expected = 0, next = 0;      // PSNs: of the next request to it, of its next request
     std::string message;             // in progress: "SEND", "RDMA WRITE", or none
     u32 left = 0, msn = 0;           // bytes left of it; MSN
     std::vector<Asked> outstanding;  // requests that it sent
     Json last;                       // last packet that it received
+
+    bool is_reliable() const { return service == "RC" || service == "XRC"; }
+    bool sends() const { return side != "target"; }
+    bool receives() const { return side != "initiator"; }
   };
 
   template <class T, std::size_t n>
@@ -58,7 +63,7 @@ class RandomVector {
 
   engine::Random random_;
   Vector vector_;
-  std::array<End, 3> ends_;
+  std::array<End, 5> ends_;
   u32 wr_id_ = 0;
 };
 
