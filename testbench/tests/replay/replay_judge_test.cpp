@@ -35,7 +35,7 @@ constexpr u8 kXrc = 0xa0, kOpSendMiddle = 0x01;
 Packets as_xrc(const char* name) {
   constexpr std::size_t kIpLengthAt = 16, kUdpLengthAt = 38;
   constexpr std::array<u8, 4> kXrcEth{0, 0, 0, 5};
-  constexpr u8 kOpAtomicAck = 0x12, kSyndromeKind = 0x60, kNoCredits = 0x1f;
+  constexpr u8 kOpAtomicAck = 0x12, kSyndromeKind = 0x60, kWithoutCredits = 0x1f;
   Packets all = packets_of(name);
   for (GivenPacket& p : all) {
     const u8 opcode = p.bytes[kBthAt];
@@ -46,7 +46,7 @@ Packets as_xrc(const char* name) {
       for (const std::size_t at : {kIpLengthAt, kUdpLengthAt})
         store_be<2>(&p.bytes[at], load_be<2>(&p.bytes[at]) + kXrcEth.size());
     } else if (opcode == kOpAck && !(p.bytes[kExtAt] & kSyndromeKind)) {
-      p.bytes[kExtAt] = kNoCredits;
+      p.bytes[kExtAt] = kWithoutCredits;
     }
     Recording::make_good(p.bytes);
   }
