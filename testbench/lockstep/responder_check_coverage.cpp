@@ -80,6 +80,12 @@ bool can_be(std::size_t opcode, std::size_t verdict) {
   if (!is_judged(row)) return rule && rule->broken == request::wrong_service;
   return rule ? can_break(row, *rule) : is_executed(row);
 }
+bool is_reached(std::size_t verdict) {
+  const RequestRule* rule = rule_of(verdict);
+  return !rule || (rule->services & kWithoutContext);
+}
+// RD alone has the action NakAndEnd.
+bool is_reached(RequestAction action) { return action != RequestAction::NakAndEnd; }
 bool carries_key(std::size_t verdict) {
   for (std::size_t i = 0; i < kOpcodeRows.size(); ++i)
     if (can_be(i, verdict) && has_key(kOpcodeRows[i])) return true;
@@ -117,7 +123,8 @@ bool has_cause(Framing framing, RequestCause cause) {
          std::ranges::any_of(kRequestRules, [&](const RequestRule& rule) {
            const bool of_lrh =
                rule.cause == RequestCause::WrongVl || rule.broken == request::from_group;
-           return rule.cause == cause && (!of_lrh || is_native(framing));
+           return rule.cause == cause && (rule.services & kWithoutContext) &&
+                  (!of_lrh || is_native(framing));
          });
 }
 // Opcodes as crossed with other dimensions: those of services without a queue pair here are one.
@@ -145,7 +152,9 @@ ResponderCheckCoverage::ResponderCheckCoverage(u32) {
   late_ = add_group("verdict x look-ups");
   for (std::size_t v = 0; v < kVerdicts; ++v)
     for (std::size_t late = 0; late < kLate.size(); ++late)
-      add(late == 2 && !carries_key(v) ? "" : fmt::format("{}: {}", verdict_name(v), kLate[late]));
+      add(!is_reached(v) || (late == 2 && !carries_key(v))
+              ? ""
+              : fmt::format("{}: {}", verdict_name(v), kLate[late]));
   std::vector<std::string> kinds = opcode_names(), framings;
   kinds.insert(kinds.end(), {"reserved", "of another service"});
   for (unsigned f = 0; f < kFramingCount; ++f) framings.emplace_back(framing_row(Framing(f)).name);
@@ -166,8 +175,11 @@ ResponderCheckCoverage::ResponderCheckCoverage(u32) {
       for (const std::string_view expected : kExpected)
         add(fmt::format("{}: {}, ePSN is {}", name_of(service), distance, expected));
   hazards_ = add_group("action on the request before of the queue pair x requests between");
-  for (const std::string_view action : kRequestActionNames)
-    for (const u32 back : kBack) add(fmt::format("{}, up to {} back", action, back));
+  for (std::size_t action = 0; action < kRequestActionNames.size(); ++action)
+    for (const u32 back : kBack)
+      add(is_reached(RequestAction(action))
+              ? fmt::format("{}, up to {} back", kRequestActionNames[action], back)
+              : "");
   shared_ = add_group("WQE taken from the SRQ by another queue pair x requests between");
   for (const u32 back : kBack) add(fmt::format("SRQ, up to {} back", back));
   syndromes_ = add_group("syndrome");
