@@ -27,8 +27,6 @@ bool out_of_turn(const OpcodeRow& row, InMessage in) {
 const OpcodeRow& ResponderCheckStimulus::choose_opcode(const CheckedQp& qp) {
   const Service service = qp.config.service;
   const u64 kind = plain_ ? 19 : random_.below(20);
-  // An operation of RC that no responder executes.
-  const bool unexecuted = kind == 3 && service == Service::Rc && random_.chance(1, 2);
   const bool restarts =
       qp.ahead.message != InMessage::None && odd(1, service == Service::Xrc ? 4 : 16);
   for (;;) {
@@ -36,8 +34,6 @@ const OpcodeRow& ResponderCheckStimulus::choose_opcode(const CheckedQp& qp) {
     if (kind == 0) return row;
     if (row.service != service || !row.is_request) continue;
     if (kind == 1) return row;
-    if (unexecuted && is_executed(row)) continue;
-    if (unexecuted) return row;
     if (!is_executed(row)) continue;
     if (kind == 2) return row;
     if (restarts && !begins_message(row.position)) continue;
