@@ -40,6 +40,8 @@ struct CheckedConfig : proto::Capabilities {
   // nothing; R_Keys are of the SRQ's PD (G24.3); the SRQ of the first packet counts (G24.5).
   u32 domain, queue_domain, queue_pd;
   bool initiator, keys_of_queue, keeps_queue;
+  // Options of extended operations: new_get_offset, put_response_length, put_change.
+  bool takes_get_offset, refuses_put_response, keeps_put;
 };
 struct CheckedContext : CheckedConfig {
   CheckedState state;
@@ -134,7 +136,10 @@ struct Layout<rtl::CheckedConfig> {
       field(&C::max_reads,      "max_reads",      8),
       field(&C::min_rnr_timer,  "min_rnr_timer",  5),
       field(&C::service,        "service",        3),
-      reserved("spare", 5, ""),
+      reserved("spare", 2, ""),
+      field(&C::takes_get_offset, "takes_get_offset", 1),
+      field(&C::refuses_put_response, "refuses_put_response", 1),
+      field(&C::keeps_put,      "keeps_put",      1),
       field(&C::initiator,      "initiator",      1),
       field(&C::keys_of_queue,  "keys_of_queue",  1),
       field(&C::keeps_queue,    "keeps_queue",    1),

@@ -412,7 +412,10 @@ module responder_check #(
     mtu = {3'd0, qp_4_q.path_mtu};
     payload = work_4_q.request.payload_bytes;
     if (work_4_q.saved)
-      bad_length = (work_4_q.request.eoeth ? payload > hca_pkg::MaxGetRequestBytes || work_4_q.request.offset != 32'd0
+      bad_length = (work_4_q.request.eoeth ? payload > hca_pkg::MaxGetRequestBytes
+                                                 || (work_4_q.request.offset != 32'd0
+                                                     && (!qp_4_q.takes_get_offset
+                                                         || work_4_q.request.offset > work_4_q.request.dma_len))
                                                  || work_4_q.request.response != work_4_q.request.dma_len
                                            : payload != (work_4_q.eight ? hca_pkg::AtomicBytes[15:0] : 16'd0))
                    || (work_4_q.has_reth && (work_4_q.exact ? work_4_q.request.dma_len != hca_pkg::AtomicBytes
@@ -420,7 +423,9 @@ module responder_check #(
     else
       bad_length = payload > mtu || (work_4_q.full && payload != mtu) || (work_4_q.ends && !work_4_q.begins && payload == 16'd0)
                    || (places(work_4_q.kind) && work_4_q.begins
-                       && wrong_left(work_4_q.full, work_4_q.request.dma_len, payload));
+                       && wrong_left(work_4_q.full, work_4_q.request.dma_len, payload))
+                   || (work_4_q.kind == hca_pkg::InMessagePut && qp_4_q.refuses_put_response
+                       && work_4_q.request.response != 32'd0);
     work_4.broken[hca_pkg::RuleT10_16_RC] = bad_length;
     work_4.broken[hca_pkg::RuleT10_16_XRC] = bad_length;
     work_4.broken[hca_pkg::RuleT10_16_UC] = bad_length;
@@ -493,8 +498,9 @@ module responder_check #(
     broken[hca_pkg::RuleT10_9_XRC] = broken[hca_pkg::RuleT10_9_RC];
     broken[hca_pkg::RuleEXT_5] = known && work_6_q.kind == hca_pkg::InMessagePut && !work_6_q.begins
                                  && (work_6_q.request.dma_len - work_6_q.request.offset != state.write_left
-                                     || work_6_q.request.va + {32'd0, work_6_q.request.offset} != state.write_va
-                                     || work_6_q.request.named_rkey != state.write_rkey);
+                                     || (!qp_6_q.keeps_put
+                                         && (work_6_q.request.va + {32'd0, work_6_q.request.offset} != state.write_va
+                                             || work_6_q.request.named_rkey != state.write_rkey)));
     broken[hca_pkg::RuleT10_10_UC] = known && !work_6_q.begins && work_6_q.kind != state.message;
     broken[hca_pkg::RuleT10_4_RC] = work_6_q.saved && unfinished >= {24'd0, qp_6_q.max_reads};
     broken[hca_pkg::RuleT10_4_XRC] = broken[hca_pkg::RuleT10_4_RC];

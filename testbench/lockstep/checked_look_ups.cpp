@@ -51,6 +51,9 @@ rtl::CheckedConfig checked_config(const QpConfig& qp, const AddressVector& path)
   c.initiator = !has_responder(qp);
   c.keys_of_queue = qp.options.xrc_pd == XrcPd::Srq;
   c.keeps_queue = qp.options.xrc_srq_change == XrcSrqChange::Ignore;
+  c.takes_get_offset = qp.options.new_get_offset == NewGetOffset::Take;
+  c.refuses_put_response = qp.options.put_response_length == PutResponseLength::Refuse;
+  c.keeps_put = qp.options.put_change == PutChange::Ignore;
   return c;
 }
 

@@ -115,9 +115,9 @@ void RxParserPins::finish(Item& item) const {
   static_cast<ExtHeaders&>(p) = static_cast<const ExtHeaders&>(last_);
   p.payload_bytes = last_.payload_bytes;
   // An optional operation without its headers has no opcode (BTH-4).
-  p.opcode = out.verdict == PacketVerdict::ReservedOpcode
-                 ? nullptr
-                 : &row_of_packet(*opcode_row(p.bth.opcode), p, p.payload_bytes);
+  const OpcodeRow* const row = opcode_row(p.bth.opcode);
+  const bool is_known = row && out.verdict != PacketVerdict::ReservedOpcode;
+  p.opcode = is_known ? &row_of_packet(*row, p, p.payload_bytes) : nullptr;
   p.network_offset = u16(blocks::covered_from(to.framing, to.has_vlan));
   p.transport_offset = u16(p.network_offset + framing_row(to.framing).covered_header_bytes);
   p.payload_offset =

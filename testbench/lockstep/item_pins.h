@@ -148,7 +148,8 @@ struct RequesterPsnPins : StepPins<RequesterPsnPins, blocks::RequesterPsnItem, r
                                    rtl::PsnStepBeat, rtl::PsnStepped> {
   static constexpr const char* kName = "requester_psn";
   using StepPins::StepPins;
-  static u32 number_of(const Item& item) { return item.qpn; }
+  // The number of an EE context has another bit.
+  static u32 number_of(const Item& item) { return item.qpn & 0xff'ffff; }
   static const blocks::PsnRequest& request_of(const Item& item) { return item.request; }
   static rtl::PsnContext context_of(const Item& item);
   void finish(Item& item) const;

@@ -177,6 +177,10 @@ std::shared_ptr<CheckedQp> ResponderCheckStimulus::new_qp() {
   c.options.credits = random_.chance(2, 3);
   c.options.gap_after_rnr = random_.chance(1, 2) ? GapAfterRnr::Drop : GapAfterRnr::Nak;
   c.options.congestion_control = random_.chance(1, 2);
+  c.options.new_get_offset = random_.chance(1, 4) ? NewGetOffset::Take : NewGetOffset::Refuse;
+  c.options.put_response_length =
+      random_.chance(1, 4) ? PutResponseLength::Refuse : PutResponseLength::Ignore;
+  c.options.put_change = random_.chance(1, 4) ? PutChange::Ignore : PutChange::Refuse;
   for (const CapabilityRow& row : kCapabilities) c.options.*row.has = random_.chance(3, 4);
   c.path = make_path(av);
   ReceiveState& s = qp->ahead;
