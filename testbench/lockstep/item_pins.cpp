@@ -95,11 +95,13 @@ const OpcodeRow& row_of_packet(const OpcodeRow& row, const ExtHeaders& ext, u32 
   return row_at_offset(row_or_class(row, ext.eoeth.extended_opcode), ext.eoeth, ext.reth,
                        payload_bytes);
 }
-// The block has no signal for the length of unknown contents.
-u32 icrc_offset_of(std::span<const u8> frame, LinkLayer link) {
-  ParsedPacket packet;
+// The block has no signals for unknown contents: their length, and what names a cut extended
+// operation.
+void read_unknown(std::span<const u8> frame, LinkLayer link, ParsedPacket& p) {
+  ParsedPacket packet{};
   parse(frame, link, packet);
-  return packet.icrc_offset;
+  p.icrc_offset = packet.icrc_offset;
+  p.eoeth = packet.eoeth;
 }
 }  // namespace
 
@@ -123,7 +125,7 @@ void RxParserPins::finish(Item& item) const {
   p.payload_offset =
       u16(p.transport_offset + bytes_of<Bth>() + (p.opcode ? p.opcode->ext_bytes : 0));
   p.icrc_offset = p.payload_offset + p.payload_bytes + pad_of(p.payload_bytes);
-  if (!p.opcode) p.icrc_offset = icrc_offset_of(item.frame, item.link);
+  if (!p.opcode) read_unknown(item.frame, item.link, p);
   out.addressing = addressing_of(item.frame.data(), p);
   if (!(address_vector(p.framing, out.addressing) == to))
     throw std::runtime_error(

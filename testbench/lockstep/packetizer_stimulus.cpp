@@ -54,6 +54,7 @@ bool PacketizerStimulus::take_given(PacketizerPacket& p) {
     proto::ParsedPacket parsed{};  // absent headers: all fields 0
     if (proto::parse(given.bytes, given.link, parsed) != proto::PacketVerdict::Good) continue;
     if (parsed.payload_bytes > rtl::kMaxPayload) continue;
+    if (parsed.opcode->is_class()) continue;  // an unknown extended operation: no descriptor has it
     rtl::Descriptor& d = p.descriptor;
     d.address =
         proto::address_vector(parsed.framing, proto::addressing_of(given.bytes.data(), parsed));

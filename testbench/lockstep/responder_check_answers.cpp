@@ -72,7 +72,7 @@ void ResponderCheckStimulus::take_given(Packet& p) {
   }
   p.of = qp;
   p.qp = qp->config;
-  if (in.opcode && in.has(Ext::XrcEth)) {  // an SRQ of its domain
+  if (p.qp.service == Service::Xrc && in.opcode && in.has(Ext::XrcEth)) {  // of its domain
     p.named_srq = in.xrc_eth.xrc_srq;
     std::shared_ptr<CheckedSrq>& srq = given_srqs_[p.named_srq];
     if (!srq) srq = new_srq(p.named_srq, 1);
