@@ -27,6 +27,8 @@ bool out_of_turn(const OpcodeRow& row, InMessage in) {
 const OpcodeRow& ResponderCheckStimulus::choose_opcode(const CheckedQp& qp) {
   const Service service = qp.config.service;
   const u64 kind = plain_ ? 19 : random_.below(20);
+  const bool extends = is_reliable(service) && qp.ahead.message == InMessage::None && kind > 2 &&
+                       random_.chance(1, 4);
   const bool restarts =
       qp.ahead.message != InMessage::None && odd(1, service == Service::Xrc ? 4 : 16);
   for (;;) {
@@ -36,6 +38,7 @@ const OpcodeRow& ResponderCheckStimulus::choose_opcode(const CheckedQp& qp) {
     if (kind == 1) return row;
     if (!is_executed(row)) continue;
     if (kind == 2) return row;
+    if (extends && !row.has(Ext::Eoeth)) continue;
     if (restarts && !begins_message(row.position)) continue;
     if (restarts) return row;
     const InMessage in = qp.ahead.message;

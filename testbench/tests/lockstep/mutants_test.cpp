@@ -13,7 +13,7 @@ namespace hca::testbench {
 namespace {
 template <class Pair>
 LockstepResult<Pair> run_mutant(u32 beat_bytes, u32 mutant, bool assertions, u64 seed = 1,
-                                engine::Cycle cycles = 600'000) {
+                                engine::Cycle cycles = 4'000'000) {
   LockstepOptions<Pair> options;
   options.seed = seed;
   options.cycles = cycles;
