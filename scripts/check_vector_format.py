@@ -58,7 +58,7 @@ SETUPS = [
     ({"qps": {"a": {"RqPSN": True}, "b": {}}}, "setup.qps.a.RqPSN", True),
     ({"qps": {"a": {"RqPSN": "0x1000000"}, "b": {}}}, "setup.qps.a.RqPSN", False),
     ({"qps": {"a": {"send_cq": "x"}, "b": {}}}, "setup.qps.a.send_cq", False),
-    ({"qps": {"a": {"service": "RD"}, "b": {}}}, "setup.qps.a.service", True),
+    ({"qps": {"a": {"service": "DC"}, "b": {}}}, "setup.qps.a.service", True),
     ({"qps": {"a": {"signal_all": 1}, "b": {}}}, "setup.qps.a.signal_all", True),
     ({"cqs": {"c": {"entries": 5}}}, "setup.cqs.c.entries", False), ({"cqs": {"c": {"events": "yes"}}}, "setup.cqs.c.events", True),
     ({"srqs": {"s": {"port": 0}}}, "setup.srqs.s.port", True), ({"srqs": {"s": {"port": 2}}}, "setup.srqs.s.port", False),
