@@ -12,7 +12,6 @@ inline constexpr unsigned kGidEntries = 8, kPkeyEntries = 16;
 // Values as in ibv_port_state. Init and Armed are for a port with a subnet manager: in Init only
 // QP 0 sends and receives, in Armed the others receive too.
 enum class PortState : u8 { AsItIs = 0, Down = 1, Init = 2, Armed = 3, Active = 4 };
-inline constexpr u8 kMaxLmc = 7;
 
 struct PortAttributes {
   u8 framing = 0;  // enum Framing
