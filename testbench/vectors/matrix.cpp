@@ -113,6 +113,7 @@ class MatrixReader {
   void read(const nlohmann::json& step) {
     for (const char* const verb : {"inject", "sent"})
       if (step.contains(verb)) each(step[verb], [&](const auto& packet) { take(packet, verb); });
+    if (step.contains("post_raw")) take_raw(step["post_raw"]);
     if (!step.contains("post_send")) return;
     const auto& post = step["post_send"];
     if (post.contains("list"))
@@ -122,12 +123,25 @@ class MatrixReader {
   }
   void take_post(const nlohmann::json& wr, Service service) {
     if (!wr.contains("op")) return;
-    const auto opcode = work_opcode_of(wr["op"].template get<std::string>());
-    if (!opcode) return;
-    const WorkRow& work = *work_row(*opcode);
+    if (const auto opcode = work_opcode_of(wr["op"].template get<std::string>()))
+      take_work(*work_row(*opcode), service);
+  }
+  void take_work(const WorkRow& work, Service service) {
     contents.posted.insert({service, work.is_local()
                                          ? std::string_view("no packet")
                                          : operation_row(opcode_row(work.only)->operation).name});
+  }
+  // A WQE that no driver writes: of a send queue, if its opcode is that of a work request.
+  void take_raw(const nlohmann::json& post) {
+    if (post.contains("srq") || post.value("queue", "send") != "send") return;
+    const auto fields = post.value("fields", nlohmann::json::object());
+    if (!fields.contains("Opcode")) return take_work(kWorkRows.front(), service_of(post));
+    const auto& opcode = fields["Opcode"];
+    const unsigned long number = opcode.is_string()
+                                     ? std::stoul(opcode.template get<std::string>(), nullptr, 0)
+                                     : opcode.template get<unsigned long>();
+    if (number >= kWorkRows.size()) return;
+    take_work(*work_row(WorkOpcode(number)), service_of(post));
   }
   // A packet that leaves a queue pair of a loop is received by the other one.
   void take(const nlohmann::json& packet, std::string_view verb) {

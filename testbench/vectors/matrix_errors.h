@@ -51,6 +51,8 @@ using O = const MatrixOperation&;
 constexpr bool any(O o) { return !o.is_local; }
 constexpr bool receives(O o) { return o.takes_receive(); }
 constexpr bool names(O o) { return o.names_memory(); }
+// Its data go to the buffer of the receive WQE. A WRITE with Immediate only takes one up.
+constexpr bool fills(O o) { return o.takes_receive() && !o.names_memory(); }
 constexpr bool saved(O o) { return o.is_saved(); }
 constexpr bool in_message(O o) { return o.in_message(); }
 constexpr bool aligned(O o) { return !o.is_local && o.row().is_aligned(); }
@@ -74,11 +76,11 @@ inline constexpr std::array kRequesterErrorsOfQueuePair{18, 19, 22, 23};
 inline constexpr std::array kResponderErrorsOfQueuePair{13, 14, 18};
 // T10.
 inline constexpr std::array kResponderErrors{
-    MatrixError{1, matrix_errors::receives},    MatrixError{3, matrix_errors::aligned},
+    MatrixError{1, matrix_errors::fills},       MatrixError{3, matrix_errors::aligned},
     MatrixError{4, matrix_errors::saved},       MatrixError{5, matrix_errors::names},
     MatrixError{6, matrix_errors::invalidates}, MatrixError{7, matrix_errors::saved},
     MatrixError{10, matrix_errors::in_message}, MatrixError{15, matrix_errors::receives},
-    MatrixError{17, matrix_errors::receives},   MatrixError{19, matrix_errors::receives},
+    MatrixError{17, matrix_errors::fills},      MatrixError{19, matrix_errors::receives},
     MatrixError{20, matrix_errors::receives},
 };
 }  // namespace hca::testbench

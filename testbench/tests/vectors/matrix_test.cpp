@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
@@ -54,5 +56,40 @@ TEST_CASE("a cell has the vectors of its service, operation and error class", "[
         "| UC | Write | c | c | [1](#uc-write-responder-class-d1) | c |");
   CHECK(matrix_line_of(page, "| UC | ReadRequest |") == "| UC | ReadRequest | a | a | a | a |");
   CHECK(matrix_line_of(page, "- T10-5/UC") == "- T10-5/UC, R_Key violation: [a/uc](v/a/uc.json)");
+}
+
+TEST_CASE("errors of a receive WQE's buffer concern SENDs, those of its queue WRITEs too",
+          "[matrix]") {
+  const Statement statements[] = {
+      matrix_statement("T10-1/RD", "malformed receive WQE: class A on RD; NAK 0x63"),
+      matrix_statement("T10-19/RD", "receive CQ full: class G on RD; NAK none")};
+  const std::string page = matrix_page(statements, {}, "v/");
+  CHECK(matrix_line_of(page, "| RD | Send |") == "| RD | Send | **f** | **f** |");
+  CHECK(matrix_line_of(page, "| RD | Write |") == "| RD | Write | d | **f** |");
+  CHECK(matrix_line_of(page, "| RD | ReadRequest |") == "| RD | ReadRequest | d | d |");
+}
+
+TEST_CASE("a WQE that no driver writes counts as the work request of its opcode", "[matrix]") {
+  const Statement statements[] = {
+      matrix_statement("T9-17/RD", "local operation error tied to a WQE: class B on RD")};
+  const auto page_of = [&](const char* posts) {
+    const std::string document = fmt::format(
+        R"({{"setup": {{"qps": {{"q": {{"service": "RD"}}}}}}, "steps": [{{"post_raw": {}}}]}})",
+        posts);
+    const Vector vectors[] = {matrix_vector_for("a/raw", "T9-17/RD", document.c_str())};
+    return matrix_page(statements, vectors, "v/");
+  };
+  const std::string shown = "| RD | no packet | [1](#rd-no-packet-requester-class-b) |";
+  const std::string empty = "| RD | no packet | **f** |";
+  const auto line_of = [&](const char* posts) {
+    return matrix_line_of(page_of(posts), "| RD | no packet |");
+  };
+  CHECK(line_of(R"({"queue": "send", "fields": {"Opcode": 9}})") == shown);  // LOCAL_INV
+  CHECK(line_of(R"({"fields": {"Opcode": "0x8"}})") == shown);               // BIND_MW
+  CHECK(line_of(R"({"queue": "send", "fields": {"Opcode": "0x3f"}})") == empty);
+  CHECK(line_of(R"({"queue": "receive", "fields": {"Opcode": 9}})") == empty);
+  CHECK(line_of(R"({"srq": "s", "fields": {"Opcode": 9}})") == empty);
+  CHECK(page_of(R"({"queue": "send"})").find("| RD | Send | [1](#rd-send-requester-class-b) |") !=
+        std::string::npos);
 }
 }  // namespace hca::testbench
