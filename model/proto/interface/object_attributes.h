@@ -106,7 +106,9 @@ enum class KeyKind : u8 { Region, Window1, Window2A, Window2B };
 enum class KeyState : u8 { Invalid, Free, Valid };
 
 inline constexpr u8 kMinLogPage = 12, kMaxLogPage = 30;
-inline constexpr u32 kMaxPages = 1 << 20;  // per page list
+// Per page list. Registration copies the list; without a bound one command could ask for 2^52
+// addresses, and memory that nobody wrote reads as zeros, which are good addresses.
+inline constexpr u32 kMaxPages = 1 << 20;
 
 struct MrAttributes {  // RegisterMr, ReregisterMr, AllocMr, QueryMr
   u64 start;           // virtual address
