@@ -95,7 +95,8 @@ class PortTransmit : public engine::Block {
 
 // The receiving half, with its segment: frame checks, ICRC, then responder_check or response_check.
 // Room in both outputs is reserved before a packet is taken. Packets reach only queue pairs of this
-// port, so no other port sees changes by this segment.
+// port, so no other port sees changes by this segment, with one exception: an SRQ of XRC, from
+// which the targets of all ports take.
 //
 // Contract: a packet whose first bit arrives in cycle n is taken latency cycles after its 128th
 // byte, or after its last one if it is shorter (cut_through), or latency cycles after its last byte
