@@ -7,7 +7,8 @@
 // payload_bytes, the size that the headers announce; the payload starts with byte 0 of the first beat and fills all its beats
 // but the last; later beats have 0 bytes. verdict is the first check that fails: with the last beat over the whole frame, in
 // earlier beats over the first 128 bytes, which contain all headers. If that early verdict is bad there are no headers and no
-// payload, except framing, addresses and BTH of a reserved OpCode. Bytes that the frame does not have are 0.
+// payload, except framing, addresses and BTH of a reserved OpCode, and of one of RD also RDETH and DETH, 0 if the frame ends
+// before. Bytes that the frame does not have are 0.
 //
 // Grants. As in rtl/icrc/icrc.sv: a start in cycle n needs `ready` in cycle n; once high, ready falls only after a start; from
 // first to last beat valid stays high and ready is ignored. packets_out_start_o takes the room after the block exactly Latency
@@ -49,6 +50,8 @@ module rx_parser #(
   localparam logic [17:0] Ipv6Bytes = hca_pkg::Ipv6Bytes[17:0];
   localparam logic [17:0] UdpBytes = hca_pkg::UdpBytes[17:0];
   localparam logic [17:0] BthBytes = hca_pkg::BthBytes[17:0];
+  localparam logic [17:0] RdethBytes = hca_pkg::RdethBytes[17:0];
+  localparam logic [17:0] DethBytes = hca_pkg::DethBytes[17:0];
   localparam logic [17:0] IcrcBytes = hca_pkg::IcrcBytes[17:0];
   localparam logic [17:0] VcrcBytes = hca_pkg::VcrcBytes[17:0];
 
@@ -106,7 +109,7 @@ module rx_parser #(
   logic native, has_tag, is_ip4, is_ip6, is_udp;
   logic [15:0] ether_type;
   logic [6:0] transport_at;
-  logic [17:0] size, network_at, need_d, ip_bytes, udp_from_d, udp_bytes, lrh_bytes, bytes, headers, rest;
+  logic [17:0] size, network_at, need_d, ip_bytes, udp_from_d, udp_bytes, lrh_bytes, bytes, headers, rest, rd_end;
   logic [hca_pkg::ExtCount-1:0] has;
   logic [21:0] ip_sum, pseudo_d;
   logic [16:0] ip_folded;
@@ -152,6 +155,7 @@ module rx_parser #(
     transport_at = hca_pkg::path_bytes(framing, has_tag);
     transport = image_q << {transport_at, 3'd0};
     bth = transport[Image-1 -: Bth];
+    rd_end = {11'd0, transport_at} + BthBytes + RdethBytes + DethBytes + IcrcBytes;
 
     // Lengths: of the UDP packet, from the BTH to the ICRC, of the whole frame.
     ip_bytes = is_ip4 ? Ipv4Bytes : Ipv6Bytes;
@@ -222,7 +226,6 @@ module rx_parser #(
       if (fields.eoeth.extendedopcode == known_ext) has = hca_pkg::opcode_ext(bth.opcode);
     end
     known = hca_pkg::opcode_known(bth.opcode);
-    fields = hca_pkg::ext_fields(has, transport[Image-1-Bth -: Ext]);
     headers = {11'd0, hca_pkg::transport_bytes(has)};
     rest = bytes - headers - IcrcBytes;
     back_d = hca_pkg::VerdictGood;
@@ -242,17 +245,25 @@ module rx_parser #(
     if (ended_q && size < need_d) early_d = hca_pkg::VerdictTruncated;
     if (front_d != hca_pkg::VerdictGood) early_d = front_d;
 
+    // A reserved OpCode of RD has the headers of any request that name its contexts (T8).
+    if (early_d == hca_pkg::VerdictReservedOpCode) begin
+      has = '0;
+      if (bth.opcode[7:5] == hca_pkg::ServiceRD && size >= rd_end) begin
+        has[hca_pkg::ExtRdeth] = 1'b1;
+        has[hca_pkg::ExtDeth] = 1'b1;
+      end
+    end
+    fields = hca_pkg::ext_fields(has, transport[Image-1-Bth -: Ext]);
+
     payload_at_d = transport_at + headers[6:0];
     parsed_d = '0;
     parsed_d.verdict = early_d;
-    if (early_d == hca_pkg::VerdictGood) begin
-      parsed_d.payload_bytes = rest[15:0] - {14'd0, bth.padcnt};
-      parsed_d.ext = fields;
-    end
+    if (early_d == hca_pkg::VerdictGood) parsed_d.payload_bytes = rest[15:0] - {14'd0, bth.padcnt};
     if (early_d == hca_pkg::VerdictGood || early_d == hca_pkg::VerdictReservedOpCode) begin
       parsed_d.bth = bth;
       parsed_d.bth.resv6_at34 = '0;
       parsed_d.bth.resv7_at65 = '0;
+      parsed_d.ext = fields;
       parsed_d.address.framing = framing;
       if (native) begin
         parsed_d.address.source_lid = lrh.slid;

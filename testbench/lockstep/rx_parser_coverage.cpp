@@ -40,8 +40,13 @@ bool can_be(const StreamRow& s, PacketVerdict v, bool longer) {
       return true;
   }
 }
+constexpr u32 kRdHeaderBytes = proto::bytes_of<proto::Bth>() + proto::bytes_of<proto::Rdeth>() +
+                               proto::bytes_of<proto::Deth>() + proto::kIcrcBytes;
 // After 128 bytes the verdict on the headers is known before the end is.
 constexpr std::array<std::string_view, 2> kLengths{"up to 128 bytes", "longer"};
+
+constexpr std::array<std::string_view, 2> kRdHeaders{"that ends in front of its DETH's end",
+                                                     "with RDETH and DETH"};
 
 std::vector<std::string> verdict_names() {
   std::vector<std::string> names;
@@ -80,6 +85,10 @@ RxParserCoverage::RxParserCoverage(u32 beat_bytes) : beat_bytes_(beat_bytes) {
         add(can_be(stream, row.verdict, longer)
                 ? fmt::format("{}: {}, {}", stream.name(), row.name, kLengths[longer])
                 : "");
+  of_rd_from_ = add_group("framing x reserved OpCode of RD");
+  for (const StreamRow& stream : kStreams)
+    for (const std::string_view end : kRdHeaders)
+      add(fmt::format("{}: reserved OpCode of RD {}", stream.name(), end));
   ends_from_ = add_group("framing x bytes of the last beat of good frames");
   for (const StreamRow& stream : kStreams)
     for (u32 bytes = 1; bytes <= beat_bytes_; ++bytes)
@@ -98,6 +107,10 @@ void RxParserCoverage::count(const RxParserPacket& p) {
     return index_in(proto::kOpcodeRows, [&](const auto& r) { return r.code == code; });
   };
   hit_cross(1, {stream, u32(v), start});
+  if (p.parsed.has_rd_headers()) {
+    const u32 end = p.parsed.packet.transport_offset + kRdHeaderBytes;
+    hit(of_rd_from_ + stream * kRdHeaders.size() + (p.frame.size() >= end));
+  }
   if (const u32 made = row_of(p.opcode); made < proto::kOpcodeRows.size()) {
     hit_cross(2, {made, u32(v)});
     hit_cross(3, {made, start});

@@ -12,6 +12,6 @@ class RxParserCoverage : public BinCoverage {
 
  private:
   u32 beat_bytes_;
-  u64 verdicts_from_ = 0, ends_from_ = 0;  // the first bins of the other groups
+  u64 verdicts_from_ = 0, of_rd_from_ = 0, ends_from_ = 0;  // the first bins of the other groups
 };
 }  // namespace hca::testbench

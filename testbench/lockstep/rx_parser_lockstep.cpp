@@ -50,6 +50,10 @@ rtl::BeatOf<rtl::Parsed> RxParserLockstep::expected(const Packet& p, u32 index, 
     std::copy_n(f.whole.begin() + f.packet.payload_offset + from, c.bytes, beat.data.begin());
   if (!f.has_transport()) return beat;
   put_transport(f.packet, f.addressing, c);
+  if (f.has_rd_headers()) {
+    c.rdeth = f.packet.rdeth;
+    c.deth = f.packet.deth;
+  }
   if (f.headers == PacketVerdict::Good) put_ext(*f.packet.opcode, f.packet, c);
   return beat;
 }

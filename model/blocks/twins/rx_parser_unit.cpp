@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "model/proto/transport/ee_context.h"
+
 namespace hca::blocks {
 namespace {
 using namespace proto;
@@ -60,6 +62,7 @@ ParsedFrame parse_frame(std::span<const u8> frame, LinkLayer link, FrameCrcs crc
     if (bytes > frame.size() || (link == LinkLayer::InfiniBand && bytes)) out.whole.resize(bytes);
   }
   out.headers = parse(out.whole, link, out.packet);
+  if (out.has_rd_headers()) read_rd_headers(out.packet, frame);
   if (out.has_transport()) out.addressing = addressing_of(out.whole.data(), out.packet);
   return out;
 }

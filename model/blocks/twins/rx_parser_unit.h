@@ -13,7 +13,7 @@
 
 namespace hca::blocks {
 // The parse result of a frame. Headers and payload are valid if `headers` is Good; framing,
-// addresses and BTH also if it is ReservedOpcode.
+// addresses and BTH also if it is ReservedOpcode, and of RD then RDETH and DETH.
 struct ParsedFrame {
   proto::PacketVerdict headers{};  // of the first 128 bytes, independent of the rest
   // of the whole frame and its CRCs; a reserved opcode stays ReservedOpcode
@@ -24,6 +24,11 @@ struct ParsedFrame {
 
   bool has_transport() const {
     return headers == proto::PacketVerdict::Good || headers == proto::PacketVerdict::ReservedOpcode;
+  }
+  // Of a reserved opcode of RD: RDETH and DETH name its EE context.
+  bool has_rd_headers() const {
+    return headers == proto::PacketVerdict::ReservedOpcode &&
+           packet.bth.opcode >> 5 == unsigned(proto::Service::Rd);
   }
   u32 payload_bytes() const {
     return headers == proto::PacketVerdict::Good ? packet.payload_bytes : 0;

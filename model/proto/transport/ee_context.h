@@ -73,11 +73,16 @@ inline bool stops_ee_context(const QpConfig& context, WcStatus status) {
 }
 
 // ---- Responder
-// A packet of a reserved opcode has RDETH and DETH where any request has them.
+// A packet of a reserved opcode has RDETH and DETH where any request has them; if the frame ends
+// before, their fields are 0.
 inline void read_rd_headers(ParsedPacket& packet, std::span<const u8> frame) {
   constexpr u32 kBytes = bytes_of<Rdeth>() + bytes_of<Deth>() + kIcrcBytes;
-  if (packet.opcode || frame.size() < packet.payload_offset + kBytes) return;
-  const u8* const at = frame.data() + packet.payload_offset;
+  if (packet.opcode) return;
+  packet.rdeth = {};
+  packet.deth = {};
+  const u32 offset = packet.transport_offset + bytes_of<Bth>();
+  if (frame.size() < offset + kBytes) return;
+  const u8* const at = frame.data() + offset;
   packet.rdeth = decode<Rdeth>(at);
   packet.deth = decode<Deth>(at + bytes_of<Rdeth>());
 }

@@ -103,6 +103,29 @@ TEST_CASE("a WRITE Only with Immediate over RD comes apart in its headers, pad a
   CHECK(hex(p.payload) == "a1a2a3a4a5");
 }
 
+// Words: LRH 2, BTH 3, RDETH 1, DETH 2, ICRC 1; cut in its DETH.
+TEST_CASE("a reserved OpCode of RD has an RDETH and a DETH, if the frame has room for them",
+          "[rx_parser][rtl][T8-2][BTH-4]") {
+  rtl::RxParserRtl rtl(GENERATE(32u, 64u));
+  const Bytes whole = from_hex(
+      "10 22 1234 0009 5678  58 00 8001 00 000022 00 000007  00 010203"
+      "11111111 00 0A0B0C  01020304 0506");
+  const Parsed p = parse(rtl, whole, Framing::IbLocal);
+  CHECK(p.verdict == PacketVerdict::ReservedOpcode);
+  CHECK(p.first.rdeth.ee_context == 0x010203);
+  CHECK(p.first.deth.qkey == 0x11111111);
+  CHECK(p.first.deth.src_qp == 0x0a0b0c);
+  Bytes other = whole;
+  other[8] = 0x18;  // of RC
+  CHECK(parse(rtl, other, Framing::IbLocal).first.rdeth.ee_context == 0);
+  CHECK(parse(rtl, other, Framing::IbLocal).first.deth.qkey == 0);
+  const Bytes cut = from_hex(
+      "10 22 1234 0008 5678  58 00 8001 00 000022 00 000007  00 010203"
+      "11111111 01020304 0506");
+  CHECK(parse(rtl, cut, Framing::IbLocal).verdict == PacketVerdict::ReservedOpcode);
+  CHECK(parse(rtl, cut, Framing::IbLocal).first.rdeth.ee_context == 0);
+}
+
 TEST_CASE("each mistake in a RoCEv2 packet gets its name", "[rx_parser][rtl]") {
   rtl::RxParserRtl rtl(GENERATE(32u, 64u));
   const IcrcVector& v = icrc_vectors().at(4);
