@@ -22,6 +22,8 @@ constexpr u32 receiver_number(u32 ee) { return ee | kReceiverBit; }
 constexpr u32 sender_number(u32 ee) { return ee & ~kReceiverBit; }
 constexpr u32 eecn_of(u32 number) { return number & ~(kEeBit | kReceiverBit); }
 constexpr bool is_ee(u32 number) { return number & kEeBit; }
+// The number of a context in the RTL: 24 bits, and bit 24 of an EE context.
+constexpr u32 context_number(u32 number) { return eecn_of(number) | u32{is_ee(number)} << 24; }
 // The table of a number, in each table that is split by these bits.
 inline constexpr unsigned kNumberParts = 4;
 constexpr unsigned part_of(u32 number) { return number >> 30; }

@@ -3,6 +3,7 @@
 // of the state, from PartAt on, are forwarded by a second number if the context has the bit SharedAt set: the number at
 // QueueAt, if the result is shared too. Combinational.
 module context_forward #(
+  parameter int unsigned Number = 24,   // bits
   parameter int unsigned Context = 32,  // bits
   parameter int unsigned State = 32,    // the low bits of the context
   parameter int unsigned Part = 0,      // bits; 0: there is no part
@@ -10,10 +11,10 @@ module context_forward #(
   parameter int unsigned SharedAt = 0,
   parameter int unsigned QueueAt = 0
 ) (
-  input  logic [23:0]        number_i,
+  input  logic [Number-1:0]  number_i,
   input  logic [Context-1:0] context_i,
   input  logic               result_valid_i,
-  input  logic [23:0]        result_number_i,
+  input  logic [Number-1:0]  result_number_i,
   input  logic [State-1:0]   result_state_i,
   /* verilator lint_off UNUSEDSIGNAL */  // unused without Part
   input  logic               result_shared_i,

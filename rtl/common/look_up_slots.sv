@@ -14,7 +14,8 @@
 // Combinational paths: room_behind_i to start_o, one gate; results and answers to the registers.
 module look_up_slots #(
   parameter int unsigned SlotBits = 3,
-  parameter int unsigned Request = 24,   // bits; the low 24 are the number of its context
+  parameter int unsigned Number = 24,    // bits of the number of a context
+  parameter int unsigned Request = 24,   // bits; the lowest are the number of its context
   parameter int unsigned Context = 32,   // bits
   parameter int unsigned State = 32,     // the low bits of the context
   parameter int unsigned Stages = 2,     // up to the one that makes results, 2 or more
@@ -31,7 +32,7 @@ module look_up_slots #(
   input  logic                      enter_i,
   input  logic [Request-1:0]        request_i,
   output logic                      context_ask_valid_o,
-  output logic [23:0]               context_ask_o,
+  output logic [Number-1:0]         context_ask_o,
   input  logic                      context_valid_i,
   input  logic [Context-1:0]        context_i,
   output logic [SlotBits-1:0]       answered_slot_o,
@@ -43,10 +44,10 @@ module look_up_slots #(
   output logic                      start_o,
   output logic [SlotBits-1:0]       start_slot_o,
   output logic [Request-1:0]        start_request_o,
-  input  logic [24*(Stages-1)-1:0]  stage_number_i,  // numbers of the contexts in stages 1 to Stages - 1, stage 1 lowest
+  input  logic [Number*(Stages-1)-1:0] stage_number_i,  // numbers of the contexts in stages 1 to Stages - 1, stage 1 lowest
   output logic [Stages*Context-1:0] stage_context_o,
   input  logic [1:0]                result_valid_i,
-  input  logic [2*24-1:0]           result_number_i,
+  input  logic [2*Number-1:0]       result_number_i,
   input  logic [2*State-1:0]        result_state_i,
   input  logic [1:0]                result_shared_i,
   input  logic [2*24-1:0]           result_queue_i
@@ -62,7 +63,7 @@ module look_up_slots #(
   logic [Slots*Context-1:0] context_q;
   logic [Slots-1:0] ready_q;
   logic context_ask_valid_q;
-  logic [23:0] context_ask_q;
+  logic [Number-1:0] context_ask_q;
   logic [Stages*Context-1:0] stage_context_q;
   logic [Context-1:0] start_context;
 
@@ -108,7 +109,7 @@ module look_up_slots #(
     end
   end
   always_ff @(posedge clk_i) begin
-    context_ask_q <= request_i[23:0];
+    context_ask_q <= request_i[Number-1:0];
     for (int s = 0; s < Slots; s++)
       if (enter_i && tail_q == s[SlotBits-1:0]) request_q[s*Request +: Request] <= request_i;
     context_q <= current[0 +: Slots*Context];
@@ -117,10 +118,11 @@ module look_up_slots #(
 
   // ---- hazards: a result of this cycle, judged or leaving, changes the contexts inside ----
   logic [Held*Context-1:0] held, current;
-  logic [Held*24-1:0] held_number;
+  logic [Held*Number-1:0] held_number;
   logic [Context-1:0] answer;
 
   context_forward #(
+    .Number(Number),
     .Context(Context),
     .State(State),
     .Part(Part),
@@ -128,10 +130,10 @@ module look_up_slots #(
     .SharedAt(SharedAt),
     .QueueAt(QueueAt)
   ) u_answer (
-    .number_i(answered_o[23:0]),
+    .number_i(answered_o[Number-1:0]),
     .context_i(context_i),
     .result_valid_i(result_valid_i[0]),
-    .result_number_i(result_number_i[0 +: 24]),
+    .result_number_i(result_number_i[0 +: Number]),
     .result_state_i(result_state_i[0 +: State]),
     .result_shared_i(result_shared_i[0]),
     .result_queue_i(result_queue_i[0 +: 24]),
@@ -140,14 +142,15 @@ module look_up_slots #(
   always_comb begin
     held = {stage_context_q[0 +: (Stages-1)*Context], context_q};
     held_number = '0;
-    held_number[24*Slots +: 24*(Stages-1)] = stage_number_i;
+    held_number[Number*Slots +: Number*(Stages-1)] = stage_number_i;
     for (int s = 0; s < Slots; s++) begin
-      held_number[24*s +: 24] = request_q[s*Request +: 24];
+      held_number[Number*s +: Number] = request_q[s*Request +: Number];
       if (context_valid_i && answer_q == s[SlotBits-1:0]) held[s*Context +: Context] = answer;
     end
   end
   for (genvar i = 0; i < Held; i++) begin : gen_held
     context_forward #(
+      .Number(Number),
       .Context(Context),
       .State(State),
       .Part(Part),
@@ -155,10 +158,10 @@ module look_up_slots #(
       .SharedAt(SharedAt),
       .QueueAt(QueueAt)
     ) u_held (
-      .number_i(held_number[24*i +: 24]),
+      .number_i(held_number[Number*i +: Number]),
       .context_i(held[i*Context +: Context]),
       .result_valid_i(result_valid_i[1]),
-      .result_number_i(result_number_i[24 +: 24]),
+      .result_number_i(result_number_i[Number +: Number]),
       .result_state_i(result_state_i[State +: State]),
       .result_shared_i(result_shared_i[1]),
       .result_queue_i(result_queue_i[24 +: 24]),

@@ -12,6 +12,7 @@ struct PsnStepBeat {
   bool first, last;
   u8 bytes;  // of the beat: none
   u8 op, kind;
+  bool ee;  // of an EE context: qpn is its number
   u32 qpn, psn, index, byte_len;
 };
 
@@ -32,16 +33,18 @@ struct PsnContext : PsnConfig {
 // The result of a step, and the new context.
 struct PsnSteppedStart {
   bool first, last;
-  u8 op, result;        // result: enum PsnResult
-  bool repeated;        // the packet has been sent before
-  bool progress;        // more is acknowledged than before
-  bool unacked;         // something is unacknowledged
+  u8 op, result;  // result: enum PsnResult
+  bool repeated;  // the packet has been sent before
+  bool progress;  // more is acknowledged than before
+  bool unacked;   // something is unacknowledged
+  bool ee;
   u32 qpn, psn, count;  // PSNs that a message or packet takes; else the oldest unacknowledged
 };
 struct PsnStepped : PsnSteppedStart {
   using Pins = ContextPins<PsnContext>;
   proto::SendPsns state;
-  u32 number_of_context() const { return qpn; }
+  // Bit 24: of an EE context.
+  u32 number_of_context() const { return u32{ee} << 24 | qpn; }
 
   static constexpr std::string_view kName = "psn stepped";
   static constexpr auto parts() {
@@ -62,7 +65,8 @@ struct Layout<rtl::PsnStepBeat> {
       field(&S::psn,      "psn",      24),
       field(&S::index,    "index",    24),
       field(&S::byte_len, "byte_len", 32),
-      reserved("spare", 2, ""),
+      reserved("spare", 1, ""),
+      field(&S::ee,       "ee",       1),
       field(&S::op,       "op",       3),
       field(&S::kind,     "kind",     2),
       field(&S::first,    "first",    1),
@@ -95,7 +99,8 @@ struct Layout<rtl::PsnSteppedStart> {
       field(&S::qpn,      "qpn",      24),
       field(&S::psn,      "psn",      24),
       field(&S::count,    "count",    24),
-      reserved("spare", 6, ""),
+      reserved("spare", 5, ""),
+      field(&S::ee,       "ee",       1),
       field(&S::op,       "op",       3),
       field(&S::result,   "result",   2),
       field(&S::repeated, "repeated", 1),

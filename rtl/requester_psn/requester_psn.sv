@@ -3,10 +3,13 @@
 // state of go-back-N (proto::SendPsns).
 //
 // Streams. packets_in has one beat for each step, of any source, in the order of the steps of its queue pair: a message begins,
-// a packet of it is sent or sent again, an ACK or response, a NAK or a missing response, a timer. `psn` is that of an answer,
+// a packet of it is sent or sent again, an ACK or response, a NAK or a missing response, a timer, a RESYNC of an EE context. `psn` is that of an answer,
 // or for packets the first one of their message, with `index` PSNs of it before the packet; byte_len, up to 2^31, and kind
-// determine how many PSNs the message has. packets_out has one beat for each step: PSN and count that the message or packet
-// takes, else the oldest unacknowledged PSN and 0; its result; and the new context, which is its write-back.
+// determine how many PSNs the message has. packets_out has one beat for each step: PSN and count that the message, packet or
+// RESYNC takes, else the oldest unacknowledged PSN and 0; its result; and the new context, which is its write-back.
+//
+// Contexts. Queue pairs and, with bit 24 of their number set (ee), EE contexts: one PSN space each. That an EE context has one
+// message outstanding at a time is not judged here.
 //
 // Look-ups, hazards, grants: rtl/common/look_up_slots.sv. A stalled look-up holds its step and those after it, in their order;
 // the stages are never stalled. packets_out_start_o takes the room after the block exactly Latency cycles ahead of the result.
@@ -26,7 +29,7 @@ module requester_psn #(
   input  hca_pkg::psn_step_t    packets_in_i,
   /* verilator lint_on UNUSEDSIGNAL */
   output logic                  context_ask_valid_o,
-  output logic [23:0]           context_ask_o,
+  output logic [24:0]           context_ask_o,
   input  logic                  context_valid_i,
   input  hca_pkg::psn_context_t context_i,
   output logic                  packets_out_start_o,
@@ -44,13 +47,13 @@ module requester_psn #(
     logic [23:0] psn;
     logic [23:0] index;
     logic [31:0] byte_len;
-    logic [23:0] qpn;
+    logic [24:0] number;  // {ee, qpn}
   } request_t;
-  localparam int unsigned Request = 109;
+  localparam int unsigned Request = 110;
 
   typedef struct packed {
     logic [2:0] op;
-    logic [23:0] qpn;
+    logic [24:0] number;
     logic [23:0] psn;    // of the packet, else that of the step
     logic [23:0] count;  // PSNs that it takes
   } work_t;
@@ -71,12 +74,13 @@ module requester_psn #(
   always_comb begin
     request_in.op = packets_in_i.op;
     request_in.kind = packets_in_i.kind;
-    request_in.qpn = packets_in_i.qpn;
+    request_in.number = {packets_in_i.ee, packets_in_i.qpn};
     request_in.psn = packets_in_i.psn;
     request_in.index = packets_in_i.index;
     request_in.byte_len = packets_in_i.byte_len;
   end
   look_up_slots #(
+    .Number(25),
     .Request(Request),
     .Context(Context),
     .State(State),
@@ -102,10 +106,10 @@ module requester_psn #(
     .start_o(issued),
     .start_slot_o(start_slot),
     .start_request_o(request_0),
-    .stage_number_i(request_1_q.qpn),
+    .stage_number_i(request_1_q.number),
     .stage_context_o({context_2_q, context_1_q}),
     .result_valid_i({valid_q[Judge], out_valid_q}),
-    .result_number_i({out_d.qpn, out_q.qpn}),
+    .result_number_i({{out_d.ee, out_d.qpn}, {out_q.ee, out_q.qpn}}),
     .result_state_i({out_d.state, out_q.state}),
     .result_shared_i(2'd0),
     .result_queue_i(48'd0)
@@ -126,7 +130,7 @@ module requester_psn #(
       for (int i = 8; i <= 12; i++)
         if (context_1_q.path_mtu[i]) packets = padded[i +: 24];
     work_1.op = request_1_q.op;
-    work_1.qpn = request_1_q.qpn;
+    work_1.number = request_1_q.number;
     work_1.psn = request_1_q.psn;
     work_1.count = packets;
     if (request_1_q.op == hca_pkg::PsnOpPacket) begin
@@ -148,7 +152,7 @@ module requester_psn #(
     out_d.first = 1'b1;
     out_d.last = 1'b1;
     out_d.op = work_2_q.op;
-    out_d.qpn = work_2_q.qpn;
+    {out_d.ee, out_d.qpn} = work_2_q.number;
     out_d.result = hca_pkg::PsnResultDone;
 
     waiting = state.sent_psn - state.unacked_psn;
@@ -183,6 +187,12 @@ module requester_psn #(
         if (!moves) out_d.result = hca_pkg::PsnResultGhost;
       end
       hca_pkg::PsnOpTimeout: moves = 1'b1;
+      hca_pkg::PsnOpResync: begin
+        moves = 1'b1;
+        up_to = state.next_psn;
+        next.sent_psn = up_to;
+        next.next_psn = up_to + 24'd1;
+      end
       default: ;
     endcase
     acked = up_to - state.unacked_psn;
@@ -197,6 +207,10 @@ module requester_psn #(
     if (work_2_q.op == hca_pkg::PsnOpMessage || work_2_q.op == hca_pkg::PsnOpPacket) begin
       out_d.psn = work_2_q.op == hca_pkg::PsnOpMessage ? state.next_psn : work_2_q.psn;
       out_d.count = work_2_q.count;
+    end
+    if (work_2_q.op == hca_pkg::PsnOpResync) begin
+      out_d.psn = state.next_psn;
+      out_d.count = 24'd1;
     end
     out_d.unacked = next.sent_psn != next.unacked_psn;
     out_d.state = next;

@@ -9,7 +9,7 @@
   always_ff @(posedge clk_i) begin
     if (packets_in_valid_i) begin
       one_beat: assert (packets_in_i.first && packets_in_i.last) else $error("packets_in: a step of several beats");
-      op_known: assert (packets_in_i.op <= hca_pkg::PsnOpTimeout) else $error("packets_in: op %0d", packets_in_i.op);
+      op_known: assert (packets_in_i.op <= hca_pkg::PsnOpResync) else $error("packets_in: op %0d", packets_in_i.op);
       length_in_range: assert (packets_in_i.byte_len <= hca_pkg::MaxMessageBytes)
         else $error("packets_in: a message of %0d bytes", packets_in_i.byte_len);
     end

@@ -148,8 +148,7 @@ struct RequesterPsnPins : StepPins<RequesterPsnPins, blocks::RequesterPsnItem, r
                                    rtl::PsnStepBeat, rtl::PsnStepped> {
   static constexpr const char* kName = "requester_psn";
   using StepPins::StepPins;
-  // The number of an EE context has another bit.
-  static u32 number_of(const Item& item) { return item.qpn & 0xff'ffff; }
+  static u32 number_of(const Item& item) { return item.number(); }
   static const blocks::PsnRequest& request_of(const Item& item) { return item.request; }
   static rtl::PsnContext context_of(const Item& item);
   void finish(Item& item) const;

@@ -38,6 +38,12 @@ bool can_be(PsnStep step, PsnResult result) {
       return step == PsnStep::Acknowledge;
   }
 }
+// What comes in the place of what is outstanding: a RESYNC of an EE context.
+constexpr std::array<Names, 4> kReplaced{"nothing", "what is sent", "what is repeated",
+                                         "what is not sent yet"};
+u32 replaced_by(const SendPsns& s) {
+  return s.sent_psn != s.next_psn ? 3 : s.repeats() ? 2 : s.anything_unacked() ? 1 : 0;
+}
 // A queue pair that has just started has nothing to send.
 bool can_follow(PsnStep step, PsnStep before) {
   return step != PsnStep::Packet || before != PsnStep::Start;
@@ -103,6 +109,14 @@ RequesterPsnCoverage::RequesterPsnCoverage(u32) {
                 ? fmt::format("{} up to {} steps behind {}", kPsnStepNames[step], up_to,
                               kPsnStepNames[before])
                 : "");
+  contexts_ = add_group("step x context");
+  for (std::size_t s = 0; s < kPsnStepNames.size(); ++s)
+    for (const bool ee : {false, true})
+      add(PsnStep(s) == PsnStep::Resync && !ee
+              ? ""
+              : fmt::format("{} of {}", kPsnStepNames[s], ee ? "an EE context" : "a queue pair"));
+  replaced_ = add_group("what a RESYNC replaces");
+  for (const Names what : kReplaced) add(fmt::format("RESYNC in place of {}", what));
   const Dimension step{"step", {kPsnStepNames.begin(), kPsnStepNames.end()}},
       look_up{"look-up", {"context in time", "context late"}}, start{"start", start_names()};
   add_cross(std::array{&step, &look_up, &start});
@@ -147,8 +161,11 @@ void RequesterPsnCoverage::count(const RequesterPsnPacket& p) {
     count_message(p);
   else if (p.request.step == PsnStep::Packet)
     count_packet(p);
+  else if (p.request.step == PsnStep::Resync)
+    hit(replaced_ + replaced_by(p.before));
   else if (p.request.step != PsnStep::Start)
     count_answer(p);
+  hit(contexts_ + 2 * step + device::is_ee(p.of->qpn));
   const u32 distance = index_in(kHazardDistances, [&](u32 up_to) { return p.distance <= up_to; });
   if (p.distance && distance < kHazardDistances.size())
     hit(hazards_ + (step * steps + std::size_t(p.step_before)) * kHazardDistances.size() +

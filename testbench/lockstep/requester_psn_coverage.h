@@ -16,6 +16,7 @@ class RequesterPsnCoverage : public BinCoverage {
   void count_answer(const RequesterPsnPacket& p);
 
   // The first bins of the groups after the first one.
-  u64 lengths_ = 0, windows_ = 0, packets_ = 0, answers_ = 0, returns_ = 0, hazards_ = 0;
+  u64 lengths_ = 0, windows_ = 0, packets_ = 0, answers_ = 0, returns_ = 0, hazards_ = 0,
+      contexts_ = 0, replaced_ = 0;
 };
 }  // namespace hca::testbench

@@ -12,7 +12,7 @@ using blocks::PsnStep;
 namespace {
 // By step: the statements that determine its result.
 constexpr std::array<std::string_view, std::size_t(PsnStep::Count)> kPsnStatements{
-    "G1.1", "G1.2, G1.4", "G1.1, G1.3", "G12.1", "G11.4, G12.3", "G11.3"};
+    "G1.1", "G1.2, G1.4", "G1.1, G1.3", "G12.1", "G11.4, G12.3", "G11.3", "G13.3, RSY-1"};
 }  // namespace
 
 void RequesterPsnCounts::count(const RequesterPsnPacket& p) {
@@ -48,7 +48,7 @@ blocks::RequesterPsnItem RequesterPsnLockstep::item_of(Packet& p) {
 }
 
 void RequesterPsnLockstep::set_side_band(const Packet& p, In& c) {
-  put_step(p.of->qpn, p.request, c);
+  put_step(p.number_of_context(), p.request, c);
 }
 
 rtl::BeatOf<rtl::PsnStepped> RequesterPsnLockstep::expected(const Packet& p, u32, u32) {
@@ -61,7 +61,8 @@ rtl::BeatOf<rtl::PsnStepped> RequesterPsnLockstep::expected(const Packet& p, u32
   c.repeated = a.repeated;
   c.progress = a.progress;
   c.unacked = a.after.anything_unacked();
-  c.qpn = p.of->qpn;
+  c.ee = device::is_ee(p.of->qpn);
+  c.qpn = device::eecn_of(p.of->qpn);
   c.psn = a.psns.first;
   c.count = a.psns.count;
   c.state = a.after;
@@ -71,10 +72,11 @@ rtl::BeatOf<rtl::PsnStepped> RequesterPsnLockstep::expected(const Packet& p, u32
 std::string RequesterPsnLockstep::describe(const Packet& p, bool left) {
   const SendPsns& s = p.before;
   return fmt::format(
-      "packet {} ({}): {} to QP {:#x} with path MTU {}{}; unacked_psn {:#x}, send_psn {:#x}, "
+      "packet {} ({}): {} to {} {:#x} with path MTU {}{}; unacked_psn {:#x}, send_psn {:#x}, "
       "sent_psn "
-      "{:#x}, next_psn {:#x}, {} packets behind one of its queue pair, answer {} cycles late\n",
-      p.number, kPsnStatements[std::size_t(p.request.step)], p.what, p.of->qpn, p.config.path_mtu,
+      "{:#x}, next_psn {:#x}, {} packets behind one of its context, answer {} cycles late\n",
+      p.number, kPsnStatements[std::size_t(p.request.step)], p.what,
+      device::is_ee(p.of->qpn) ? "EE context" : "QP", device::eecn_of(p.of->qpn), p.config.path_mtu,
       left ? fmt::format(": {}", blocks::kPsnResultNames[std::size_t(p.answer.result)]) : "",
       s.unacked_psn, s.send_psn, s.sent_psn, s.next_psn, p.distance, p.context_late);
 }

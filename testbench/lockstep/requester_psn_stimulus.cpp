@@ -20,15 +20,19 @@ u32 bytes_of(u32 packets, u32 mtu, engine::Random& random) {
 }
 }  // namespace
 
-// Often one bit away from the number of another queue pair.
+// Often one bit away from the number of another one; an EE context and a queue pair may have the
+// same.
 u32 RequesterPsnStimulus::new_number() {
-  u32 qpn = 0;
+  constexpr u32 kBits = 25;
+  u32 number = 0;
   do {
     const auto& other = qps_[random_.below(kQps)];
-    qpn = other && random_.chance(2, 3) ? other->qpn ^ 1u << random_.below(24)
-                                        : u32(random_()) & kPsnMask;
-  } while (!numbers_.take(qpn));
-  return qpn;
+    number = other && random_.chance(2, 3)
+                 ? device::context_number(other->qpn) ^ 1u << random_.below(kBits)
+                 : u32(random_()) & ((1u << kBits) - 1);
+  } while (!numbers_.take(number));
+  const u32 of_24_bits = number & kPsnMask;
+  return number == of_24_bits ? number : device::ee_number(of_24_bits);
 }
 
 // 0 to `most`, often at one of the ends.
@@ -157,7 +161,9 @@ void RequesterPsnStimulus::choose_step(Packet& p) {
   p.request.index = u32(random_()) & kPsnMask;
   p.request.kind = PsnKind(random_.below(3));
   p.request.byte_len = u32(random_.below(u64{kMostBytes} + 1));
-  if (kind == 0)
+  if (device::is_ee(p.of->qpn) && random_.chance(1, 8))
+    step = PsnStep::Resync;
+  else if (kind == 0)
     step = PsnStep::Start;
   else if (kind < 3)
     step = PsnStep::Timeout;

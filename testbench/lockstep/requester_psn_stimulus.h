@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random steps of the PSNs of a few queue pairs: a requester's operations around the bounds of the
+// Random steps of the PSNs of a few queue pairs and EE contexts: a requester's operations around the bounds of the
 // window, of the outstanding PSNs, and of the PSN space.
 #pragma once
 #include <memory>
@@ -12,7 +12,7 @@
 namespace hca::testbench {
 // The twin's state, and the stimulus's copy of it when it makes the next step.
 struct PsnQp {
-  u32 qpn = 0;
+  u32 qpn = 0;  // or the number of an EE context
   u16 path_mtu = 256;
   proto::SendPsns twin{}, ahead{};
   u64 steps = 0;
@@ -33,7 +33,7 @@ struct RequesterPsnPacket : StreamPacket {
   rtl::PsnConfig config{};
   std::optional<proto::SendPsns> fresh{};
 
-  u32 number_of_context() const { return of->qpn; }
+  u32 number_of_context() const { return device::context_number(of->qpn); }
 };
 
 class RequesterPsnStimulus {

@@ -7,10 +7,12 @@
 #include "rtl/requester_psn/psn_step.h"
 
 namespace hca::testbench {
-inline void put_step(u32 qpn, const blocks::PsnRequest& r, rtl::PsnStepBeat& c) {
+// `number`: device::context_number().
+inline void put_step(u32 number, const blocks::PsnRequest& r, rtl::PsnStepBeat& c) {
   c.op = u8(r.step);
   c.kind = u8(r.kind);
-  c.qpn = qpn;
+  c.ee = number >> 24;
+  c.qpn = number & proto::kPsnMask;
   c.psn = r.psn;
   c.index = r.index;
   c.byte_len = r.byte_len;

@@ -4,6 +4,12 @@
 namespace hca::blocks {
 using namespace proto;
 
+namespace {
+constexpr bool takes_psns(PsnStep step) {
+  return step == PsnStep::Message || step == PsnStep::Packet || step == PsnStep::Resync;
+}
+}  // namespace
+
 PsnAnswer step_psns(SendPsns& s, const PsnRequest& r, u32 path_mtu) {
   PsnAnswer a;
   const u32 packets = r.kind == PsnKind::Atomic ? 1 : psns_of(r.byte_len, path_mtu);
@@ -34,10 +40,16 @@ PsnAnswer step_psns(SendPsns& s, const PsnRequest& r, u32 path_mtu) {
         a.result = r.step == PsnStep::Acknowledge && s.is_newest_acked(r.psn) ? PsnResult::Newest
                                                                               : PsnResult::Ghost;
       break;
+    case PsnStep::Resync:
+      a.psns = {s.next_psn, 1};
+      a.progress = s.acknowledge(s.next_psn);
+      s.start(s.next_psn);
+      s.take(1);
+      break;
     default:
       answered(s.unacked_psn);
   }
-  if (r.step != PsnStep::Message && r.step != PsnStep::Packet) a.psns = {s.unacked_psn, 0};
+  if (!takes_psns(r.step)) a.psns = {s.unacked_psn, 0};
   a.after = s;
   return a;
 }

@@ -7,6 +7,7 @@
 // earlier steps on its queue pair.
 #pragma once
 #include "model/blocks/twins/look_up_unit.h"
+#include "model/device/connection.h"
 #include "model/proto/transport/send_psns.h"
 
 namespace hca::blocks {
@@ -19,6 +20,8 @@ enum class PsnStep : u8 {
   Acknowledge,  // an ACK of `psn`, or a response (G12.1)
   GoBack,       // a NAK or RNR NAK for `psn`, or a missing response (G11.4, G12.3)
   Timeout,      // (G11.3)
+  // RD: a RESYNC takes the place of all that is outstanding (G13.3)
+  Resync,
   Count
 };
 // The number of PSNs that a message uses.
@@ -35,7 +38,7 @@ enum class PsnResult : u8 {
   Newest  // the same, but its credits count (C9-217)
 };
 inline constexpr std::array<std::string_view, std::size_t(PsnStep::Count)> kPsnStepNames{
-    "Start", "Message", "Packet", "Acknowledge", "GoBack", "Timeout"};
+    "Start", "Message", "Packet", "Acknowledge", "GoBack", "Timeout", "Resync"};
 inline constexpr std::array<std::string_view, std::size_t(PsnKind::Count)> kPsnKindNames{
     "Data", "Read", "Atomic"};
 inline constexpr std::array<std::string_view, 4> kPsnResultNames{"Done", "Full", "Ghost", "Newest"};
@@ -52,7 +55,7 @@ struct PsnAnswer {
   PsnResult result{};
   bool repeated = false;  // Packet: it was sent before
   bool progress = false;  // more is acknowledged than before (G11.6)
-  // of the message or packet; otherwise from the oldest unacknowledged PSN on
+  // of the message, packet or RESYNC; otherwise from the oldest unacknowledged PSN on
   proto::PsnRange psns{};
   proto::SendPsns after{};
 };
@@ -61,7 +64,8 @@ PsnAnswer step_psns(proto::SendPsns& psns, const PsnRequest& request, u32 path_m
 struct RequesterPsnItem {
   static constexpr const char* kUnit = "requester_psn";
   static constexpr engine::Cycle kLatency = 3;
-  u32 qpn = 0, path_mtu = 0;
+  u32 qpn = 0;  // or the number of an EE context
+  u32 path_mtu = 0;
   PsnRequest request{};
   proto::SendPsns* psns = nullptr;  // of the queue pair
   PsnAnswer* answer = nullptr;
@@ -69,7 +73,7 @@ struct RequesterPsnItem {
 
   bool falls() const { return false; }
   u32 bytes_in() const { return 0; }
-  u32 number() const { return qpn; }
+  u32 number() const { return device::context_number(qpn); }
   u32 key() const { return 0; }
   u32 bytes_out() const { return 0; }
   void process() const { *answer = step_psns(*psns, request, path_mtu); }

@@ -175,4 +175,39 @@ TEST_CASE("a NAK and the timer go back, and what is acknowledged meanwhile is no
   CHECK(bench.out[9].state.send_psn == 0x14);
   CHECK(bench.out[9].state.sent_psn == 0x16);
 }
+
+TEST_CASE("a RESYNC takes the place of all that is outstanding, above all its PSNs",
+          "[requester_psn][rtl][G13.3][RSY-1]") {
+  PsnBench bench;
+  bench.context.state.start(0xfffffe);
+  // A SEND of 4 packets, PSN 0xfffffe to 1; two of them are sent, one again.
+  bench.run(
+      {PsnBench::message(PsnKind::Data, 1024), PsnBench::packet(PsnKind::Data, 0xfffffe, 0, 1024),
+       PsnBench::packet(PsnKind::Data, 0xfffffe, 1, 1024), PsnBench::step(PsnStep::Timeout),
+       PsnBench::step(PsnStep::Resync), PsnBench::packet(PsnKind::Data, 2, 0, 0),
+       PsnBench::step(PsnStep::Acknowledge, 0xffffff), PsnBench::step(PsnStep::Acknowledge, 2)});
+  bench.check(4, Done, 2, 1);
+  CHECK(bench.out[4].progress);
+  CHECK_FALSE(bench.out[4].unacked);
+  CHECK(bench.out[4].state.next_psn == 3);
+  CHECK(bench.out[4].state.send_psn == 2);
+  bench.check(5, Done, 2, 1);
+  CHECK_FALSE(bench.out[5].repeated);
+  bench.check(6, Ghost, 2, 0);  // of the aborted message
+  bench.check(7, Done, 3, 0);
+  CHECK_FALSE(bench.out[7].unacked);
+}
+
+TEST_CASE("an EE context and the queue pair of the same number have their own PSNs",
+          "[requester_psn][rtl][G13.1]") {
+  PsnBench bench;
+  rtl::PsnStepBeat of_ee = PsnBench::message(PsnKind::Data, 512);
+  of_ee.ee = true;
+  bench.run({PsnBench::message(PsnKind::Data, 1), of_ee, PsnBench::message(PsnKind::Data, 1)});
+  // The context that answers is the same, and only the queue pair's step is forwarded.
+  bench.check(0, Done, 0, 1);
+  bench.check(1, Done, 0, 2);
+  CHECK(bench.out[1].ee);
+  bench.check(2, Done, 1, 1);
+}
 }  // namespace hca::testbench

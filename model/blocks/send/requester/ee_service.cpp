@@ -148,7 +148,10 @@ void EeService::start_resync(u32 ee, Resync end) {
   stop(ee);
   c.resync = end;
   queues_[ee].resyncs = true;
-  begin_resync(message_of(ee, s.completed), s, contexts_.qps[ee]);
+  const SendPsns before = static_cast<const SendPsns&>(s);
+  SentMessage& m = message_of(ee, s.completed);
+  begin_resync(m, s, contexts_.qps[ee]);
+  if (parts_.psns.stand_in) parts_.psns.resync(ee, before, m);
   SendWqe wqe{};
   wqe.opcode = WorkOpcode::Send;
   wqe.inline_data = true;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "model/blocks/send/requester/psn_steps.h"
 #include "model/blocks/send/requester/work_ends.h"
 #include "model/proto/transport/ee_context.h"
 
@@ -15,6 +16,7 @@ class EeService : RequesterPart {
     FetchedTurns& turns;
     AckTimers& timers;
     WorkEnds& ends;
+    PsnSteps& psns;
   };
   EeService(const RequesterPart& shared, device::Contexts& contexts, const Parts& parts)
       : RequesterPart(shared), served_(contexts), parts_(parts) {}

@@ -50,6 +50,14 @@ void PsnSteps::start(u32 qpn) {
               .repeated;
 }
 
+[[gnu::cold]] void PsnSteps::resync(u32 ee, const SendPsns& before, SentMessage& m) {
+  SendPsns& s = state_of(ee);
+  s = before;
+  const PsnAnswer a = step(ee, s, {.step = PsnStep::Resync});
+  m.first_psn = a.psns.first;
+  m.packets = a.psns.count;
+}
+
 [[gnu::cold]] void PsnSteps::answer(u32 qpn, const SendPsns& before, const AckVerdict& v) {
   const bool goes_back = v.action == AckAction::Resend || v.action == AckAction::Wait ||
                          v.action == AckAction::Migrate;

@@ -20,6 +20,8 @@ class PsnSteps : RequesterPart {
   // A packet is sent; `index`: how many PSNs of its message come before it. True: it is sent for
   // the first time.
   bool send(u32 qpn, const proto::SentMessage& message, u32 index);
+  // A RESYNC of an EE context begins.
+  void resync(u32 ee, const proto::SendPsns& before, proto::SentMessage& message);
   void answer(u32 qpn, const proto::SendPsns& before, const proto::AckVerdict& verdict);
   // Everything before `next_psn` is done. Needed without a stand-in, too.
   void finish(u32 qpn, proto::Psn next_psn);

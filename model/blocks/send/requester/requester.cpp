@@ -30,7 +30,7 @@ Requester::Requester(const RequesterConfig& config, u64 clock_hz, QpContext& con
       timers_(shared(contexts), clock_hz),
       recovery_(shared(contexts), outbox_, turns, timers_),
       ends_(shared(contexts), outbox_, order_, turns, timers_),
-      ee_service_(shared(contexts), contexts, {outbox_, order_, turns, timers_, ends_}),
+      ee_service_(shared(contexts), contexts, {outbox_, order_, turns, timers_, ends_, psns}),
       start_(shared(contexts), protection,
              {turns, psns, ends_, local_works, response_data, ee_service_}),
       headers_(shared(contexts), start_.datagram()),
