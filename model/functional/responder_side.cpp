@@ -113,7 +113,7 @@ void FunctionalHca::judge(u32 qpn, const ParsedPacket& packet, std::span<const u
   const bool of_ee = device::is_ee(qpn);
   const QpConfig* const named = of_ee ? contexts_.find_qp(packet.bth.dest_qp) : nullptr;
   ReceiveState* const taken = of_ee && qp.served ? &contexts_.receive_of(qp.served) : nullptr;
-  if (taken) look_at(state, *taken);
+  if (of_ee) look_at(state, taken ? *taken : ReceiveState{});
   RequestVerdict verdict =
       judge_request({packet, frame, qp, state, contexts_.find_region(remote_key(packet)),
                      reads_unfinished(qpn), &contexts_.ports[qp.port - 1u], shared, named});

@@ -27,12 +27,15 @@ class LookUpPins {
   virtual ~LookUpPins() = default;
   // Gives the answers of this cycle, or none; call after begin_cycle() of the BlockRtl.
   virtual void answer(const CheckedContext* context, const CheckedRegion* region) = 0;
-  // The look-ups of this cycle: a QPN, an R_Key.
+  // The look-ups of this cycle: a QPN, or with bit 24 the number of an EE context; an R_Key.
   virtual std::optional<u32> context_asked() const = 0;
-  virtual u32 queue_asked() const = 0;  // the SRQN of XRCETH with that QPN; 0: none
+  // The SRQN of XRCETH with that QPN; 0: none. With an EE context DestQP.
+  virtual u32 queue_asked() const = 0;
   virtual std::optional<u32> region_asked() const = 0;
   // Sets the P_Key table of the port.
   virtual void set_pkeys(std::span<const u16> pkeys) = 0;
+  // The device has RD: requests of that service are for EE contexts.
+  virtual void set_rd(bool has_rd) = 0;
 };
 
 // A block without look-ups.

@@ -22,7 +22,9 @@ module look_up_slots #(
   parameter int unsigned Part = 0,       // see rtl/common/context_forward.sv
   parameter int unsigned PartAt = 0,
   parameter int unsigned SharedAt = 0,
-  parameter int unsigned QueueAt = 0
+  parameter int unsigned QueueAt = 0,
+  parameter int unsigned OwnerAt = 0,
+  parameter int unsigned OwnedAt = 0
 ) (
   input  logic                      clk_i,
   input  logic                      rst_ni,
@@ -128,7 +130,9 @@ module look_up_slots #(
     .Part(Part),
     .PartAt(PartAt),
     .SharedAt(SharedAt),
-    .QueueAt(QueueAt)
+    .QueueAt(QueueAt),
+    .OwnerAt(OwnerAt),
+    .OwnedAt(OwnedAt)
   ) u_answer (
     .number_i(answered_o[Number-1:0]),
     .context_i(context_i),
@@ -156,7 +160,9 @@ module look_up_slots #(
       .Part(Part),
       .PartAt(PartAt),
       .SharedAt(SharedAt),
-      .QueueAt(QueueAt)
+      .QueueAt(QueueAt),
+      .OwnerAt(OwnerAt),
+      .OwnedAt(OwnedAt)
     ) u_held (
       .number_i(held_number[Number*i +: Number]),
       .context_i(held[i*Context +: Context]),

@@ -91,6 +91,7 @@ class VerilatedLookUps : public LookUpPins {
   VerilatedLookUps(Top& top, Changed changed) : top_(top), changed_(changed) {
     top_.context_valid_i = 0, top_.region_valid_i = 0;
     for (auto& word : top_.pkeys_i.m_storage) word = 0;
+    top_.rd_i = 0;
   }
   void answer(const CheckedContext* context, const CheckedRegion* region) override {
     top_.context_valid_i = context != nullptr, top_.region_valid_i = region != nullptr;
@@ -111,6 +112,10 @@ class VerilatedLookUps : public LookUpPins {
       const unsigned at = 16 * (i % 2);
       word = (word & ~(u32{0xffff} << at)) | u32{pkeys[i]} << at;
     }
+    changed_();
+  }
+  void set_rd(bool has_rd) override {
+    top_.rd_i = has_rd;
     changed_();
   }
 

@@ -75,6 +75,8 @@ std::string numbers_of_rules() {
          size("RegionBits", 8 * rtl::SideBand<rtl::CheckedRegion>::kBytes) +
          size("StateBits", 8 * rtl::SideBand<rtl::CheckedState>::kBytes) +
          size("StateRqLimitAt", lowest_bit<rtl::CheckedState>("rq_limit")) +
+         size("StateOwnerAt", lowest_bit<rtl::CheckedState>("owner")) +
+         size("StateOwnerConsumedAt", lowest_bit<rtl::CheckedState>("owner_consumed")) +
          size("ContextSharedAt", lowest_bit<rtl::CheckedContext>("shared")) +
          size("ContextSrqnAt", lowest_bit<rtl::CheckedContext>("srqn")) +
          size("Capabilities", kCapabilities.size()) +

@@ -7,8 +7,8 @@
 #include "rtl/common/side_band.h"
 
 namespace hca::rtl {
-// The state that a request may change: of its queue pair, and of the receive queue from which it
-// takes WQEs, its own or an SRQ.
+// The state that a request may change: of its queue pair or EE context, and of the receive queue
+// from which it takes WQEs: its own, an SRQ, or of an EE context that of the queue pair it names.
 struct CheckedState {
   u64 write_va;  // address of the next packet of the WRITE in progress
   u32 write_rkey, write_left, write_bytes;
@@ -18,17 +18,23 @@ struct CheckedState {
   u32 rq_limit;                  // of an SRQ; 0: none
   u32 epsn, msn;
   u32 xrc_srqn;  // XRC: SRQ of the message that began last
-  u8 message;    // message in progress: enum InMessage
+  // RD: the queue pair of the message that began last, WQEs taken from its receive queue, and the
+  // one that this EE context took last.
+  u32 owner, owner_consumed, held_wqe;
+  u8 message;  // message in progress: enum InMessage
   bool nak_sent, failing;
 };
 
-// The part of a queue pair's context that changes only between packets.
+// The part of a queue pair's context that changes only between packets; that of an EE context as
+// it serves the queue pair that a request names.
 struct CheckedConfig : proto::Capabilities {
   proto::Gid own_gid, peer_gid;  // of its path; IPv4 addresses as ::ffff:a.b.c.d
   u16 own_lid, peer_lid;
   u8 framing;
   u32 pd, qkey, srqn;
-  bool shared;  // the receive queue is an SRQ, `srqn`; 0: that does not exist
+  // The receive queue is an SRQ, or of an EE context that of a queue pair of RD: `srqn`; 0: that
+  // does not exist.
+  bool shared;
   u16 pkey, path_mtu;
   proto::Rights access;
   u8 max_reads, min_rnr_timer, service, qp_state;
@@ -42,6 +48,12 @@ struct CheckedConfig : proto::Capabilities {
   bool initiator, keys_of_queue, keeps_queue;
   // Options of extended operations: new_get_offset, put_response_length, put_change.
   bool takes_get_offset, refuses_put_response, keeps_put;
+  // Of an EE context: the queue pair that a request names, and its RD domain in queue_domain; that
+  // of the context is `domain`. By rd_abort and rd_error_class, the receive WQE of a message that
+  // a RESYNC, or an error, ends completes; else it returns to its queue.
+  bool has_queue;
+  u8 queue_service, queue_state;
+  bool completes_at_resync, completes_at_error;
 };
 struct CheckedContext : CheckedConfig {
   CheckedState state;
@@ -70,6 +82,8 @@ struct JudgedStart {
   bool completes_message, congested;
   bool takes_shared, below_limit;  // of its SRQ: takes a WQE, and fewer than the limit are left
   bool shared;
+  bool ee;         // an EE context: qpn is its number, srqn a queue pair
+  bool keeps_wqe;  // RD: the WQE of the message that it ends is in its queue again
   u32 qpn, srqn;
   u32 ack_psn, msn;
   u32 packets;  // READ: packets of its response
@@ -105,6 +119,9 @@ struct Layout<rtl::CheckedState> {
       field(&S::epsn,           "epsn",           24),
       field(&S::msn,            "msn",            24),
       field(&S::xrc_srqn,       "xrc_srqn",       24),
+      field(&S::owner,          "owner",          24),
+      field(&S::owner_consumed, "owner_consumed", 32),
+      field(&S::held_wqe,       "held_wqe",       32),
       field(&S::rq_consumed,    "rq_consumed",    32),
       field(&S::rq_limit,       "rq_limit",       32),
       reserved("spare", 4, ""),
@@ -136,7 +153,12 @@ struct Layout<rtl::CheckedConfig> {
       field(&C::max_reads,      "max_reads",      8),
       field(&C::min_rnr_timer,  "min_rnr_timer",  5),
       field(&C::service,        "service",        3),
-      reserved("spare", 2, ""),
+      reserved("spare", 1, ""),
+      field(&C::has_queue,      "has_queue",      1),
+      field(&C::queue_service,  "queue_service",  3),
+      field(&C::queue_state,    "queue_state",    3),
+      field(&C::completes_at_resync, "completes_at_resync", 1),
+      field(&C::completes_at_error, "completes_at_error", 1),
       field(&C::takes_get_offset, "takes_get_offset", 1),
       field(&C::refuses_put_response, "refuses_put_response", 1),
       field(&C::keeps_put,      "keeps_put",      1),
@@ -175,7 +197,9 @@ struct Layout<rtl::JudgedStart> {
   static constexpr std::string_view name = "judged start";
   static constexpr auto fields = make_rows(
       field(&J::qpn,               "qpn",               24),
-      reserved("spare", 5, ""),
+      reserved("spare", 3, ""),
+      field(&J::ee,                "ee",                1),
+      field(&J::keeps_wqe,         "keeps_wqe",         1),
       field(&J::first,             "first",             1),
       field(&J::last,              "last",              1),
       field(&J::completes_message, "completes_message", 1),

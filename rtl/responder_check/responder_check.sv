@@ -4,16 +4,21 @@
 //
 // Streams. packets_in is packets_out of rtl/rx_parser/rx_parser.sv without its data, at Width bits a beat: the headers hold in
 // all beats, the verdict with the last one. Good frames with a request and those of a reserved OpCode are judged; all others,
-// responses among them, are dropped. bth.dest_qp names the queue pair, which exists and has service RC, UC, UD or XRC. packets_out
+// responses among them, are dropped. bth.dest_qp names the queue pair, which exists and has service RC, UC, UD or XRC; with rd_i,
+// the device has RD, and RDETH of a request of RD names its EE context, which exists (bit 24 of context_ask_o, `ee`). packets_out
 // has one beat for each request judged: verdict, syndrome of the answer, the fields that the following blocks need of the
 // request, and the new context, which is its write-back: qpn and state; for a shared receive queue srqn, rq_consumed and
 // rq_limit. A context has the receive queue of its request: the queue pair's own, its SRQ, or in XRC the SRQ that the message
-// names; srqn is 0 if there is none. context_queue_o is the number in XRCETH, valid with the look-up.
+// names; srqn is 0 if there is none. context_queue_o is the number in XRCETH, valid with the look-up. The context of an EE context
+// is that of two look-ups, its own and that of the queue pair in context_queue_o, DestQP, which may not exist: addresses, P_Key,
+// options and state are of the EE context, keys, rights, RNR timer and receive queue of the queue pair. A request that ends a
+// message may put a WQE back into the queue of that message's owner: its write-back then is srqn and rq_consumed of the owner.
 //
 // Look-ups. A context is requested one cycle after the last beat; the region of the R_Key, if the request carries one that is
 // not 0, one cycle after its context's answer. Answers come in the order of the look-ups, at most one a cycle, in any cycle
 // after the look-up; this block has room for them. A context contains all write-backs of the cycles before; later ones of the
-// same queue pair or SRQ are forwarded in here. pkeys_i is the P_Key table of the port, entry 0 in the low bits; it is stable.
+// same queue pair, EE context or receive queue are forwarded in here. pkeys_i is the P_Key table of the port, entry 0 in the low
+// bits; it is stable, and so is rd_i.
 //
 // Grants. As in rtl/icrc/icrc.sv, but with room of its own for Slots requests, from the first beat on until their start into
 // the rule stages, which needs packets_out_ready_i: packets_out_start_o takes the room after the block exactly Latency cycles
@@ -36,7 +41,7 @@ module responder_check #(
   input  hca_pkg::parsed_t  packets_in_i,
   /* verilator lint_on UNUSEDSIGNAL */
   output logic              context_ask_valid_o,
-  output logic [23:0]       context_ask_o,
+  output logic [24:0]       context_ask_o,
   output logic [23:0]       context_queue_o,
   input  logic              context_valid_i,
   input  hca_pkg::context_t context_i,
@@ -45,6 +50,7 @@ module responder_check #(
   input  logic              region_valid_i,
   input  hca_pkg::region_t  region_i,
   input  logic [16*hca_pkg::PkeyEntries-1:0] pkeys_i,
+  input  logic              rd_i,
   output logic              packets_out_start_o,
   output logic              packets_out_valid_o,
   input  logic              packets_out_ready_i,
@@ -85,9 +91,11 @@ module responder_check #(
     logic [15:0] payload_bytes;
     logic names_srq;          // it has an XRCETH
     logic [23:0] xrc_srqn;
-    logic [23:0] qpn;
+    logic resync;
+    logic [23:0] dest_qp;
+    logic [24:0] number;      // of its context: {ee, QPN or number of an EE context}
   } request_t;
-  localparam int unsigned Request = 675;
+  localparam int unsigned Request = 701;
 
   // A request in the rule stages.
   typedef struct packed {
@@ -108,9 +116,9 @@ module responder_check #(
     logic [15:0] right;    // access right that it needs
   } work_t;
 
-  // The rules of RC and XRC are those of a reliable service.
+  // The services that answer.
   function automatic logic is_reliable(input logic [2:0] service);
-    is_reliable = service == hca_pkg::ServiceRC || service == hca_pkg::ServiceXRC;
+    is_reliable = service == hca_pkg::ServiceRC || service == hca_pkg::ServiceXRC || service == hca_pkg::ServiceRD;
   endfunction
 
   // ---- 0: grants ----
@@ -133,7 +141,7 @@ module responder_check #(
   logic [6:0] in_kind;
   logic [hca_pkg::ExtCount-1:0] in_has;
   /* verilator lint_on UNUSEDSIGNAL */
-  logic keyed;
+  logic keyed, of_rd;
 
   always_comb begin
     in_kind = hca_pkg::opcode_kind(packets_in_i.bth.opcode);
@@ -145,10 +153,13 @@ module responder_check #(
     request_in.lane = packets_in_i.address.virtual_lane;
     request_in.framing = packets_in_i.address.framing;
     request_in.native = hca_pkg::is_native(packets_in_i.address.framing);
-    request_in.qpn = packets_in_i.bth.destqp;
+    of_rd = rd_i && packets_in_i.bth.opcode[7:5] == hca_pkg::ServiceRD;
+    request_in.dest_qp = packets_in_i.bth.destqp;
+    request_in.number = {of_rd, of_rd ? packets_in_i.ext.rdeth.eecontext : packets_in_i.bth.destqp};
     request_in.psn = packets_in_i.bth.psn;
     request_in.opcode = packets_in_i.bth.opcode;
     request_in.known = packets_in_i.verdict == hca_pkg::VerdictGood && hca_pkg::opcode_known(packets_in_i.bth.opcode);
+    request_in.resync = of_rd && request_in.known && in_kind[5:2] == hca_pkg::OperationResync;
     request_in.fecn = packets_in_i.bth.f;
     request_in.pkey = packets_in_i.bth.p_key;
     request_in.qkey = packets_in_i.ext.deth.q_key;
@@ -172,7 +183,7 @@ module responder_check #(
   end
   logic [23:0] context_queue_q;
   assign context_queue_o = context_queue_q;
-  always_ff @(posedge clk_i) context_queue_q <= request_in.xrc_srqn;
+  always_ff @(posedge clk_i) context_queue_q <= of_rd ? packets_in_i.bth.destqp : request_in.xrc_srqn;
 
   // Waiting R_Keys: their slots, the next look-up and the next answer.
   logic [SlotBits-1:0] asked_q, keys_q;
@@ -223,6 +234,7 @@ module responder_check #(
 
   look_up_slots #(
     .SlotBits(SlotBits),
+    .Number(25),
     .Request(Request),
     .Context(Context),
     .State(State),
@@ -230,7 +242,9 @@ module responder_check #(
     .Part(64),  // rq_consumed and rq_limit
     .PartAt(hca_pkg::StateRqLimitAt),
     .SharedAt(hca_pkg::ContextSharedAt),
-    .QueueAt(hca_pkg::ContextSrqnAt)
+    .QueueAt(hca_pkg::ContextSrqnAt),
+    .OwnerAt(hca_pkg::StateOwnerAt),
+    .OwnedAt(hca_pkg::StateOwnerConsumedAt)
   ) u_slots (
     .clk_i(clk_i),
     .rst_ni(rst_ni),
@@ -252,11 +266,11 @@ module responder_check #(
     .start_o(issued),
     .start_slot_o(start_slot),
     .start_request_o(request_0),
-    .stage_number_i({work_5_q.request.qpn, work_4_q.request.qpn, work_3_q.request.qpn, work_2_q.request.qpn,
-                     work_1_q.request.qpn}),
+    .stage_number_i({work_5_q.request.number, work_4_q.request.number, work_3_q.request.number, work_2_q.request.number,
+                     work_1_q.request.number}),
     .stage_context_o({qp_6_q, qp_5_q, qp_4_q, qp_3_q, qp_2_q, qp_1_q}),
     .result_valid_i({valid_q[Judge], out_valid_q}),
-    .result_number_i({out_d.qpn, out_q.qpn}),
+    .result_number_i({{out_d.ee, out_d.qpn}, {out_q.ee, out_q.qpn}}),
     .result_state_i({out_d.state, out_q.state}),
     .result_shared_i({out_d.shared, out_q.shared}),
     .result_queue_i({out_d.srqn, out_q.srqn})
@@ -277,6 +291,9 @@ module responder_check #(
   logic from_peer, from_group;
   logic [127:0] source, destination;
 
+  function automatic logic takes_requests(input logic [2:0] qp_state);
+    takes_requests = qp_state >= hca_pkg::QpStateRTR && qp_state <= hca_pkg::QpStateSQE;
+  endfunction
   function automatic logic of_one_port(input logic [127:0] gid);
     of_one_port = gid[127:120] != 8'hff && (gid[127:64] != 64'd0 || gid[63:0] > 64'd1);
   endfunction
@@ -296,7 +313,8 @@ module responder_check #(
                   && of_one_port(destination) && names_gid(destination, qp_1_q.own_gid);
     work_1.broken[hca_pkg::RuleC9_38] = work_1_q.request.opcode[7:5] != qp_1_q.service;
     work_1.broken[hca_pkg::RuleG24_1] = qp_1_q.initiator;
-    work_1.broken[hca_pkg::RuleC9_37] = qp_1_q.qp_state < hca_pkg::QpStateRTR || qp_1_q.qp_state > hca_pkg::QpStateSQE;
+    work_1.broken[hca_pkg::RuleC9_37] = !takes_requests(qp_1_q.qp_state);
+    work_1.broken[hca_pkg::RuleT8_2] = work_1.broken[hca_pkg::RuleC9_37];
     from_group = work_1_q.request.native && work_1_q.request.source_lid[15:14] == 2'b11
                  && work_1_q.request.source_lid != 16'hffff;
     work_1.broken[hca_pkg::RuleVAL_6] = work_1_q.request.framing != qp_1_q.framing || !from_peer || from_group;
@@ -305,7 +323,7 @@ module responder_check #(
 
   // ---- 5: rule stage 2, Header: virtual lane, keys ----
   work_t work_2;
-  logic in_table;
+  logic in_table, to_qp0, to_qp1;
   logic [31:0] expected_qkey;
 
   // The same partition, not 0, and at least one of both is a full member.
@@ -317,16 +335,23 @@ module responder_check #(
     in_table = 1'b0;
     for (int i = 0; i < hca_pkg::PkeyEntries; i++)
       in_table = in_table || pkeys_match(work_2_q.request.pkey, pkeys_i[16*i +: 16]);
-    expected_qkey = work_2_q.request.qpn == hca_pkg::Qp1 ? hca_pkg::Qp1Qkey : qp_2_q.qkey;
+    to_qp0 = work_2_q.request.number == {1'b0, hca_pkg::Qp0};
+    to_qp1 = work_2_q.request.number == {1'b0, hca_pkg::Qp1};
+    expected_qkey = to_qp1 ? hca_pkg::Qp1Qkey : qp_2_q.qkey;
     work_2.broken[hca_pkg::RuleG27_2] = work_2_q.request.native
-                                        && (work_2_q.request.lane == hca_pkg::Qp0Lane) != (work_2_q.request.qpn == hca_pkg::Qp0);
+                                        && (work_2_q.request.lane == hca_pkg::Qp0Lane) != to_qp0;
     work_2.broken[hca_pkg::RuleC9_43] = !pkeys_match(work_2_q.request.pkey, qp_2_q.pkey);
-    work_2.broken[hca_pkg::RuleT10_13_UD] = work_2_q.request.qpn == hca_pkg::Qp1 ? !in_table
-                                            : work_2_q.request.qpn != hca_pkg::Qp0 && work_2.broken[hca_pkg::RuleC9_43];
-    work_2.broken[hca_pkg::RuleT10_12_UD] = work_2_q.request.known && work_2_q.request.qpn != hca_pkg::Qp0
+    work_2.broken[hca_pkg::RuleT10_13_UD] = to_qp1 ? !in_table : !to_qp0 && work_2.broken[hca_pkg::RuleC9_43];
+    work_2.broken[hca_pkg::RuleT10_12_UD] = work_2_q.request.known && !to_qp0
                                             && work_2_q.request.qkey != expected_qkey;
     work_2.broken[hca_pkg::RuleT10_21_XRC] = work_2_q.request.names_srq && qp_2_q.queue_domain == 32'd0;
     work_2.broken[hca_pkg::RuleT10_22_XRC] = work_2_q.request.names_srq && qp_2_q.queue_domain != qp_2_q.domain;
+    // A RESYNC concerns the EE context alone.
+    work_2.broken[hca_pkg::RuleT10_14_RD] = !work_2_q.request.resync
+                                            && !(qp_2_q.has_queue && qp_2_q.queue_service == hca_pkg::ServiceRD
+                                                 && takes_requests(qp_2_q.queue_state));
+    work_2.broken[hca_pkg::RuleT10_11_RD] = !work_2_q.request.resync && qp_2_q.queue_domain != qp_2_q.domain;
+    work_2.broken[hca_pkg::RuleT10_12_RD] = !work_2_q.request.resync && work_2_q.request.qkey != qp_2_q.qkey;
   end
 
   // ---- 6: rule stage 3, Support ----
@@ -373,13 +398,14 @@ module responder_check #(
     if (flush)
       work_3.right = (work_3_q.request.placement[0] ? hca_pkg::FlushGlobal : 16'd0)
                      | (work_3_q.request.placement[1] ? hca_pkg::FlushPersistent : 16'd0);
-    unsupported = !work_3_q.request.known || work_3_q.request.unnamed || (work_3.kind == hca_pkg::InMessageNone && !work_3.saved)
+    unsupported = !work_3_q.request.known || work_3_q.request.unnamed || (work_3.kind == hca_pkg::InMessageNone && !work_3.saved && !work_3_q.request.resync)
                   || (operation.capability & ~offered) != '0
                   || (flush && (work_3_q.request.placement == 4'd0 || work_3_q.request.placement[3:2] != 2'd0
                                 || work_3_q.request.selectivity[1]))
                   || (work_3.right & ~qp_3_q.access) != 16'd0;
     work_3.broken[hca_pkg::RuleT10_2_RC] = unsupported;
     work_3.broken[hca_pkg::RuleT10_2_XRC] = unsupported;
+    work_3.broken[hca_pkg::RuleT10_2_RD] = unsupported;
     work_3.broken[hca_pkg::RuleT10_2_UC] = unsupported;
     work_3.broken[hca_pkg::RuleT10_2_UD] = unsupported;
 
@@ -422,16 +448,19 @@ module responder_check #(
                                                             : work_4_q.request.dma_len > hca_pkg::MaxMessageBytes));
     else
       bad_length = payload > mtu || (work_4_q.full && payload != mtu) || (work_4_q.ends && !work_4_q.begins && payload == 16'd0)
+                   || (work_4_q.request.resync && payload != 16'd0)
                    || (places(work_4_q.kind) && work_4_q.begins
                        && wrong_left(work_4_q.full, work_4_q.request.dma_len, payload))
                    || (work_4_q.kind == hca_pkg::InMessagePut && qp_4_q.refuses_put_response
                        && work_4_q.request.response != 32'd0);
     work_4.broken[hca_pkg::RuleT10_16_RC] = bad_length;
     work_4.broken[hca_pkg::RuleT10_16_XRC] = bad_length;
+    work_4.broken[hca_pkg::RuleT10_16_RD] = bad_length;
     work_4.broken[hca_pkg::RuleT10_16_UC] = bad_length;
     work_4.broken[hca_pkg::RuleT10_16_UD] = bad_length;
     work_4.broken[hca_pkg::RuleT10_3_RC] = work_4_q.exact && work_4_q.request.va[2:0] != 3'd0;
     work_4.broken[hca_pkg::RuleT10_3_XRC] = work_4.broken[hca_pkg::RuleT10_3_RC];
+    work_4.broken[hca_pkg::RuleT10_3_RD] = work_4.broken[hca_pkg::RuleT10_3_RC];
   end
 
   // ---- 8: rule stage 5, Access ----
@@ -448,12 +477,13 @@ module responder_check #(
                                                                                                     : qp_5_q.pd;
     allowed = region_5_q.exists && region_5_q.key == work_5_q.request.rkey
               && region_5_q.state == hca_pkg::KeyStateValid && region_5_q.pd == keys_pd
-              && (region_5_q.qpn == hca_pkg::AnyQp || region_5_q.qpn == {8'd0, work_5_q.request.qpn})
+              && (region_5_q.qpn == hca_pkg::AnyQp || region_5_q.qpn == {8'd0, work_5_q.request.dest_qp})
               && (work_5_q.right & ~region_5_q.access) == 16'd0
               && (work_5_q.whole || (work_5_q.request.va >= region_5_q.start && wanted <= region_5_q.bytes
                                      && offset <= region_5_q.bytes - wanted));
     work_5.broken[hca_pkg::RuleT10_5_RC] = (work_5_q.atomic || work_5_q.has_reth) && (work_5_q.whole || wanted != 64'd0) && !allowed;
     work_5.broken[hca_pkg::RuleT10_5_XRC] = work_5.broken[hca_pkg::RuleT10_5_RC];
+    work_5.broken[hca_pkg::RuleT10_5_RD] = work_5.broken[hca_pkg::RuleT10_5_RC];
     work_5.broken[hca_pkg::RuleT10_5_UC] = work_5.broken[hca_pkg::RuleT10_5_RC];
   end
 
@@ -466,11 +496,14 @@ module responder_check #(
   logic [11:0] verdict;
   logic [3:0] action;
   logic [4:0] cause;
-  logic executes, fails, writes, took, fails_own;
+  logic executes, fails, writes, took, passed_own, fails_own;
+  logic ee, resync, ends_message, completes, returns;
 
   always_comb begin
     state = qp_6_q.state;
     known = work_6_q.request.known;
+    ee = work_6_q.request.number[24];
+    resync = work_6_q.request.resync;
     distance = work_6_q.request.psn - state.epsn;
     expected = distance == 24'd0;
     duplicate = distance[23];
@@ -488,9 +521,10 @@ module responder_check #(
     if (state.failing) broken[hca_pkg::RuleC9_37] = 1'b1;
     broken[hca_pkg::RuleG3_3] = duplicate && known && work_6_q.saved;
     broken[hca_pkg::RuleG3_1] = duplicate;
-    broken[hca_pkg::RuleG2_3] = ahead && state.nak_sent;
+    broken[hca_pkg::RuleG2_3] = ahead && state.nak_sent && !resync;
     broken[hca_pkg::RuleT10_8_RC] = ahead;
     broken[hca_pkg::RuleT10_8_XRC] = ahead;
+    broken[hca_pkg::RuleT10_8_RD] = ahead && !resync;
     broken[hca_pkg::RuleT10_8_UC] = !expected && !(known && work_6_q.begins);
     broken[hca_pkg::RuleG24_5] = work_6_q.request.names_srq && in_message && !work_6_q.begins && !qp_6_q.keeps_queue
                                  && work_6_q.request.xrc_srqn != state.xrc_srqn;
@@ -501,9 +535,13 @@ module responder_check #(
                                      || (!qp_6_q.keeps_put
                                          && (work_6_q.request.va + {32'd0, work_6_q.request.offset} != state.write_va
                                              || work_6_q.request.named_rkey != state.write_rkey)));
+    broken[hca_pkg::RuleT10_9_RD] = known && !resync
+                                    && (out_of_sequence || (in_message && work_6_q.request.dest_qp != state.owner)
+                                        || broken[hca_pkg::RuleEXT_5]);
     broken[hca_pkg::RuleT10_10_UC] = known && !work_6_q.begins && work_6_q.kind != state.message;
     broken[hca_pkg::RuleT10_4_RC] = work_6_q.saved && unfinished >= {24'd0, qp_6_q.max_reads};
     broken[hca_pkg::RuleT10_4_XRC] = broken[hca_pkg::RuleT10_4_RC];
+    broken[hca_pkg::RuleT10_4_RD] = broken[hca_pkg::RuleT10_4_RC];
     broken[hca_pkg::RuleT10_20_RC] = queue_failed;
     broken[hca_pkg::RuleT10_20_XRC] = queue_failed;
     broken[hca_pkg::RuleT10_20_UC] = queue_failed;
@@ -514,6 +552,7 @@ module responder_check #(
     if (wrong_end) begin
       broken[hca_pkg::RuleT10_16_RC] = 1'b1;
       broken[hca_pkg::RuleT10_16_XRC] = 1'b1;
+      broken[hca_pkg::RuleT10_16_RD] = 1'b1;
       broken[hca_pkg::RuleT10_16_UC] = 1'b1;
     end
     verdict = hca_pkg::request_verdict(broken & hca_pkg::request_rules(qp_6_q.service));
@@ -527,7 +566,7 @@ module responder_check #(
     out_d = '0;
     out_d.first = 1'b1;
     out_d.last = 1'b1;
-    out_d.qpn = work_6_q.request.qpn;
+    {out_d.ee, out_d.qpn} = work_6_q.request.number;
     out_d.shared = qp_6_q.shared;
     out_d.srqn = qp_6_q.srqn;
     out_d.action = action;
@@ -564,6 +603,10 @@ module responder_check #(
         next.msn = state.msn + 24'd1;
         next.reads_accepted = state.reads_accepted + 32'd1;
         next.nak_sent = 1'b0;
+      end else if (executes && resync) begin
+        next.epsn = work_6_q.request.psn + 24'd1;
+        next.nak_sent = 1'b0;
+        out_d.completes_message = 1'b1;
       end else if (executes) begin
         next.epsn = state.epsn + 24'd1;
         if (work_6_q.ends) next.msn = state.msn + 24'd1;
@@ -573,19 +616,21 @@ module responder_check #(
         if (work_6_q.takes_wqe) next.rq_consumed = state.rq_consumed + 32'd1;
       end else if (action == hca_pkg::ActionAcknowledge) begin
         out_d.ack_psn = state.epsn - 24'd1;
-      end else if (action == hca_pkg::ActionNak) begin
+      end else if (cause == hca_pkg::CausePsnAhead) begin
         out_d.ack_psn = state.epsn;
         next.nak_sent = 1'b1;
       end else if (action == hca_pkg::ActionRnrNak) begin
         next.nak_sent = qp_6_q.drop_after_rnr;
       end
+      if (ee && (action == hca_pkg::ActionNak || action == hca_pkg::ActionNakAndEnd)) next.nak_sent = 1'b1;
       out_d.msn = next.msn;
       out_d.receive_wqe = next.rq_consumed - 32'd1;
       out_d.free_receives = qp_6_q.rq_posted - next.rq_consumed;
       unique case (action)
         hca_pkg::ActionDrop: ;
         hca_pkg::ActionRnrNak: out_d.syndrome = {hca_pkg::RnrNakKind, qp_6_q.min_rnr_timer};
-        hca_pkg::ActionNak, hca_pkg::ActionNakAndFail: out_d.syndrome = {hca_pkg::NakKind, 2'd0, verdict[2:0]};
+        hca_pkg::ActionNak, hca_pkg::ActionNakAndFail, hca_pkg::ActionNakAndEnd:
+          out_d.syndrome = {hca_pkg::NakKind, 2'd0, verdict[2:0]};
         default: out_d.syndrome = {hca_pkg::AckKind, qp_6_q.credits ? hca_pkg::credit_code(out_d.free_receives)
                                                                          : hca_pkg::CreditsUnused};
       endcase
@@ -601,11 +646,12 @@ module responder_check #(
 
     // An SRQ gives its WQE with the first packet; it also gives one to a request that failed where it would have taken one.
     took = executes && work_6_q.takes_wqe;
-    fails_own = action == hca_pkg::ActionNakAndFail && known && work_6_q.takes_wqe && cause != hca_pkg::CauseBadSequence
-                && cause != hca_pkg::CauseUnsupported && cause != hca_pkg::CauseSharedQueueFailed
-                && cause != hca_pkg::CauseNoXrcSrq && cause != hca_pkg::CauseWrongXrcDomain;
+    passed_own = known && work_6_q.takes_wqe && cause != hca_pkg::CauseBadSequence
+                 && cause != hca_pkg::CauseUnsupported && cause != hca_pkg::CauseSharedQueueFailed
+                 && cause != hca_pkg::CauseNoXrcSrq && cause != hca_pkg::CauseWrongXrcDomain;
+    fails_own = action == hca_pkg::ActionNakAndFail && passed_own;
     if (executes && work_6_q.request.names_srq && work_6_q.begins) next.xrc_srqn = work_6_q.request.xrc_srqn;
-    if (qp_6_q.shared && qp_6_q.srqn != 24'd0) begin
+    if (qp_6_q.shared && !ee && qp_6_q.srqn != 24'd0) begin
       out_d.takes_shared = took || fails_own;
       if (out_d.takes_shared) begin
         next.shared_wqe = state.rq_consumed;
@@ -616,6 +662,28 @@ module responder_check #(
       end
       out_d.receive_wqe = next.shared_wqe - {31'd0, fails_own};
     end
+
+    // RD: a request that ends the message in progress decides about the WQE that the message holds. It completes, or it returns
+    // to its queue if it is the newest one taken there.
+    ends_message = ee && (action == hca_pkg::ActionNakAndEnd || (executes && resync));
+    completes = executes ? qp_6_q.completes_at_resync : qp_6_q.completes_at_error;
+    returns = ends_message && state.message == hca_pkg::InMessageSend && !completes;
+    if (ee && executes && !resync) begin
+      if (work_6_q.begins) next.owner = work_6_q.request.dest_qp;
+      if (work_6_q.takes_wqe) next.held_wqe = state.rq_consumed;
+      out_d.receive_wqe = next.held_wqe;
+    end
+    if (ends_message) next.message = hca_pkg::InMessageNone;
+    if (ends_message && completes && passed_own) begin
+      next.rq_consumed = state.rq_consumed + 32'd1;
+      out_d.receive_wqe = state.rq_consumed;
+    end
+    if (returns) begin
+      out_d.keeps_wqe = state.owner_consumed - 32'd1 == state.held_wqe;
+      out_d.srqn = state.owner;
+      next.rq_consumed = state.owner_consumed - {31'd0, out_d.keeps_wqe};
+    end
+    if (ee && next.owner == out_d.srqn) next.owner_consumed = next.rq_consumed;
     out_d.state = next;
   end
 

@@ -17,12 +17,14 @@ AddressVector address_of(const QpConfig& qp) {
 }
 
 // Returns the rule of a verdict, by its statement.
-std::string_view statement_of(RequestAction action, RequestCause cause, NakCode nak) {
+std::string_view statement_of(Service service, RequestAction action, RequestCause cause,
+                              NakCode nak) {
   const auto rule =
-      std::find_if(kRequestVerdicts.begin(), kRequestVerdicts.end(), [&](const RequestVerdict& v) {
-        return v.action == action && v.cause == cause && v.nak == nak;
+      std::find_if(kRequestRules.begin(), kRequestRules.end(), [&](const RequestRule& r) {
+        return includes(r.services, service) && r.action == action && r.cause == cause &&
+               r.nak == nak;
       });
-  return rule == kRequestVerdicts.end() ? std::string_view() : rule->statement;
+  return rule == kRequestRules.end() ? std::string_view() : rule->statement;
 }
 }  // namespace
 
@@ -36,7 +38,7 @@ rtl::CheckedConfig checked_config(const QpConfig& qp, const AddressVector& path)
   c.framing = u8(path.framing);
   c.pd = qp.pd;
   c.qkey = qp.qkey;
-  c.shared = uses_srq(qp);
+  c.shared = uses_srq(qp) || qp.side == QpSide::EeContext;
   c.pkey = qp.pkey;
   c.path_mtu = u16(qp.path_mtu);
   c.access = qp.access;
@@ -47,13 +49,15 @@ rtl::CheckedConfig checked_config(const QpConfig& qp, const AddressVector& path)
   c.credits = qp.options.credits;
   c.drop_after_rnr = qp.options.gap_after_rnr == GapAfterRnr::Drop;
   c.congestion_control = qp.options.congestion_control;
-  c.domain = qp.xrcd;
+  c.domain = qp.service == Service::Rd ? qp.rdd : qp.xrcd;
   c.initiator = !has_responder(qp);
   c.keys_of_queue = qp.options.xrc_pd == XrcPd::Srq;
   c.keeps_queue = qp.options.xrc_srq_change == XrcSrqChange::Ignore;
   c.takes_get_offset = qp.options.new_get_offset == NewGetOffset::Take;
   c.refuses_put_response = qp.options.put_response_length == PutResponseLength::Refuse;
   c.keeps_put = qp.options.put_change == PutChange::Ignore;
+  c.completes_at_resync = qp.options.rd_abort == RdAbort::Complete;
+  c.completes_at_error = qp.options.rd_error_class == RdErrorClass::F;
   return c;
 }
 
@@ -64,7 +68,17 @@ void show_queue(rtl::CheckedConfig& c, u32 srqn, const SharedQueue* shared) {
   c.queue_pd = shared->pd;
 }
 
-rtl::CheckedState checked_state(const ReceiveState& s, u32 rq_consumed, u32 rq_limit) {
+void show_queue_pair(rtl::CheckedConfig& c, u32 served, const QpConfig* named) {
+  c.srqn = served;
+  if (!named) return;
+  c.has_queue = true;
+  c.queue_service = u8(named->service);
+  c.queue_state = u8(named->state);
+  c.queue_domain = named->rdd;
+}
+
+rtl::CheckedState checked_state(const ReceiveState& s, u32 rq_consumed, u32 rq_limit,
+                                u32 owner_consumed) {
   rtl::CheckedState out{};
   out.write_va = s.write_va;
   out.write_rkey = s.write_rkey;
@@ -78,6 +92,9 @@ rtl::CheckedState checked_state(const ReceiveState& s, u32 rq_consumed, u32 rq_l
   out.epsn = s.epsn;
   out.msn = s.msn;
   out.xrc_srqn = s.xrc_srqn;
+  out.owner = s.owner;
+  out.owner_consumed = owner_consumed;
+  out.held_wqe = s.held_wqe;
   out.message = u8(s.message);
   out.nak_sent = s.nak_sent;
   out.failing = s.failing;
@@ -95,6 +112,11 @@ rtl::CheckedContext checked_context(const blocks::ResponderCheckItem& item) {
       checked_config(*item.qp, address_of(*item.qp)),
       checked_state(s, shared ? shared->taken : s.rq_consumed, shared ? shared->limit : 0)};
   show_queue(c, item.srqn, shared);
+  if (item.of_ee()) {
+    show_queue_pair(c, item.qp->served, item.queue_pair);
+    c.state.rq_consumed = item.queues->consumed(item.qp->served);
+    c.state.owner_consumed = item.queues->consumed(s.owner);
+  }
   c.reads_finished = item.reads_finished;
   c.rq_posted = item.rq_posted;
   c.rq_failed = item.rq_failed;
@@ -114,10 +136,16 @@ void take_judged(const rtl::Judged& j, const blocks::ResponderCheckItem& item) {
   s.epsn = left.epsn;
   s.msn = left.msn;
   s.xrc_srqn = left.xrc_srqn;
+  s.owner = left.owner;
+  s.held_wqe = left.held_wqe;
   s.message = InMessage(left.message);
   s.nak_sent = left.nak_sent;
   s.failing = left.failing;
-  if (item.shared) {
+  if (item.of_ee()) {
+    s.rq_posted = item.rq_posted;  // as it saw the queue
+    s.rq_consumed = item.rq_posted - j.free_receives;
+    if (j.srqn) item.queues->of(j.srqn).rq_consumed = left.rq_consumed;
+  } else if (item.shared) {
     item.shared->taken = left.rq_consumed;
     item.shared->limit = left.rq_limit;
     s.rq_posted = s.rq_consumed = 0;  // there is no receive queue of its own
@@ -128,7 +156,7 @@ void take_judged(const rtl::Judged& j, const blocks::ResponderCheckItem& item) {
   const auto action = RequestAction(j.action);
   const auto cause = RequestCause(j.cause);
   const auto nak = NakCode(j.nak);
-  c.verdict = {action, cause, nak, statement_of(action, cause, nak)};
+  c.verdict = {action, cause, nak, statement_of(item.qp->service, action, cause, nak)};
   c.effect = {};
   RequestEffect& e = c.effect;
   e.va = j.va;
@@ -146,6 +174,7 @@ void take_judged(const rtl::Judged& j, const blocks::ResponderCheckItem& item) {
   e.rq_posted = e.unreliable ? item.rq_posted : 0;
   c.syndrome = j.syndrome;
   c.below_limit = j.below_limit;
+  c.keeps_wqe = j.keeps_wqe;
   c.state = s;
   if (item.shared) c.shared = *item.shared;
 }

@@ -10,7 +10,12 @@ namespace hca::testbench {
 rtl::CheckedConfig checked_config(const proto::QpConfig& qp, const proto::AddressVector& path);
 // Adds the SRQ that a request uses; nullptr: none that exists.
 void show_queue(rtl::CheckedConfig& config, u32 srqn, const proto::SharedQueue* shared);
-rtl::CheckedState checked_state(const proto::ReceiveState& state, u32 rq_consumed, u32 rq_limit);
+// Adds the queue pair that a request to an EE context names, `served` if that is one of RD;
+// nullptr: none that exists.
+void show_queue_pair(rtl::CheckedConfig& config, u32 served, const proto::QpConfig* named);
+// `owner_consumed`: WQEs taken from the receive queue of state.owner.
+rtl::CheckedState checked_state(const proto::ReceiveState& state, u32 rq_consumed, u32 rq_limit,
+                                u32 owner_consumed = 0);
 rtl::CheckedRegion checked_region(const proto::Region& region);
 
 // The context of an item's queue pair as it is now.

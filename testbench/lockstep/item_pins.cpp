@@ -141,6 +141,10 @@ ResponderCheckPins::ResponderCheckPins(const Item& item)
   clear_headers(headers_);
   put_transport(p, addressing_of(item.frame.data(), p), headers_);
   headers_.verdict = p.opcode ? PacketVerdict::Good : PacketVerdict::ReservedOpcode;
+  if (item.of_ee()) {
+    headers_.rdeth = p.rdeth;
+    headers_.deth = p.deth;
+  }
   if (p.opcode) {
     put_ext(*p.opcode, p, headers_);
     headers_.payload_bytes = u16(p.payload_bytes);
@@ -153,6 +157,7 @@ void ResponderCheckPins::set_side_band(In& control) const { set_beside(control, 
 
 bool ResponderCheckPins::answer(rtl::LookUpPins& look_ups) {
   if (item_.port) look_ups.set_pkeys(item_.port->pkeys);
+  look_ups.set_rd(has(item_.qp->options, Capability::Rd));
   const bool context = context_asked_.take(), region = region_asked_.take();
   look_ups.answer(context ? &context_ : nullptr, region ? &region_ : nullptr);
   return item_.key() ? region : context;
@@ -161,8 +166,8 @@ bool ResponderCheckPins::answer(rtl::LookUpPins& look_ups) {
 void ResponderCheckPins::look(const rtl::LookUpPins& look_ups) {
   if (look_ups.context_asked() && look_ups.queue_asked() != item_.named_queue())
     throw std::runtime_error(
-        fmt::format("rtl/responder_check/responder_check.sv in the path: the look-up names SRQ "
-                    "{:#x}, the packet {:#x}",
+        fmt::format("rtl/responder_check/responder_check.sv in the path: the look-up names "
+                    "queue {:#x}, the packet {:#x}",
                     look_ups.queue_asked(), item_.named_queue()));
   context_asked_.look("context", look_ups.context_asked());
   region_asked_.look("region", look_ups.region_asked());

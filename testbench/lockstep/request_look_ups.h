@@ -36,8 +36,9 @@ class RequestLookUps {
   std::shared_ptr<const proto::PortAttributes> port_;
   std::deque<Packet> sent_, answered_;  // their context, their region is not requested yet
   std::deque<Asked> contexts_, regions_;
-  std::unordered_map<u32, rtl::CheckedState> states_;  // by QPN
-  std::unordered_map<u32, Queue> queues_;              // by SRQN
+  std::unordered_map<u32, rtl::CheckedState> states_;  // by number, bit 24 of an EE context
+  // By SRQN; with bit 24, those of queue pairs of RD.
+  std::unordered_map<u32, Queue> queues_;
   std::array<std::optional<u32>, 2> asks_;
 };
 }  // namespace hca::testbench

@@ -2,6 +2,7 @@
 // The answers of the look-ups for a request, and requests from captures and vectors.
 #include <utility>
 
+#include "model/proto/transport/ee_context.h"
 #include "testbench/lockstep/checked_look_ups.h"
 #include "testbench/lockstep/parsed_side_band.h"
 #include "testbench/lockstep/responder_check_stimulus.h"
@@ -26,6 +27,8 @@ blocks::ResponderCheckItem ResponderCheckPacket::item() {
   item.context_late = context_late;
   item.region_late = region_late;
   item.checked = &checked;
+  item.queue_pair = named.get();
+  item.queues = queues.get();
   return item;
 }
 
@@ -43,14 +46,19 @@ void ResponderCheckStimulus::take_given(Packet& p) {
     in.payload_bytes = 0;
   }
   if (v != PacketVerdict::Good && v != PacketVerdict::ReservedOpcode) return;
-  std::shared_ptr<CheckedQp>& qp = given_qps_[in.bth.dest_qp];
+  const bool rd = is_of_rd(in);
+  if (rd) read_rd_headers(in, p.frame);
+  const u32 qpn =
+      rd ? device::receiver_number(device::ee_number(in.rdeth.ee_context)) : in.bth.dest_qp;
+  std::shared_ptr<CheckedQp>& qp = given_qps_[device::context_number(qpn)];
   if (!qp || qp->last + kRequestsFarApart < made_) {
     qp = std::make_shared<CheckedQp>();
     QpConfig& c = qp->config;
     const auto service = Service(in.bth.opcode >> 5);
     c.allocated = true;
-    c.qpn = in.bth.dest_qp;
-    c.service = includes(kWithoutContext, service) ? service : Service::Rc;
+    c.qpn = qpn;
+    c.service = includes(kExecuted, service) ? service : Service::Rc;
+    c.side = rd ? QpSide::EeContext : QpSide::Both;
     c.reliable = is_reliable(c.service);
     c.access = kEveryRight;
     c.state = QpState::Rts;
@@ -72,6 +80,7 @@ void ResponderCheckStimulus::take_given(Packet& p) {
   }
   p.of = qp;
   p.qp = qp->config;
+  if (rd) take_given_rd(p, *qp);
   if (p.qp.service == Service::Xrc && in.opcode && in.has(Ext::XrcEth)) {  // of its domain
     p.named_srq = in.xrc_eth.xrc_srq;
     std::shared_ptr<CheckedSrq>& srq = given_srqs_[p.named_srq];
@@ -92,9 +101,20 @@ void ResponderCheckStimulus::take_given(Packet& p) {
     p.region.access = kEveryRight;
     p.region.state = KeyState::Valid;
   }
-  p.rq_posted = (p.srq ? p.srq->ahead.taken : qp->ahead.rq_consumed) + 5;
+  p.rq_posted = 5 + (p.srq  ? p.srq->ahead.taken
+                     : p.rd ? p.rd->ahead.rq_consumed
+                            : qp->ahead.rq_consumed);
   p.reads_finished = qp->ahead.reads_accepted;
 }
+
+namespace {
+// Of a packet of a reserved opcode of RD.
+void put_rd_headers(ResponderCheckPacket& p) {
+  read_rd_headers(p.parsed, p.frame);
+  p.headers.rdeth = p.parsed.rdeth;
+  p.headers.deth = p.parsed.deth;
+}
+}  // namespace
 
 // Sets the side band of its beats, and the answers of the look-ups.
 void ResponderCheckStimulus::answer(Packet& p) {
@@ -108,6 +128,7 @@ void ResponderCheckStimulus::answer(Packet& p) {
     } else {
       p.parsed.opcode = nullptr;
       p.parsed.payload_bytes = 0;
+      if (is_of_rd(p.parsed)) put_rd_headers(p);
     }
     p.judged = v == PacketVerdict::ReservedOpcode || p.parsed.opcode->is_request;
     if (!given_.any() && random_.chance(1, 40)) {
@@ -122,11 +143,18 @@ void ResponderCheckStimulus::answer(Packet& p) {
   CheckedSrq* const srq = p.srq.get();
   p.config = checked_config(qp, p.of->address);
   if (srq) show_queue(p.config, srq->srqn, &srq->ahead);
+  if (p.of_ee()) show_queue_pair(p.config, qp.served, p.named.get());
+  if (p.of_ee() && !p.named) {  // what a queue pair has left behind that is gone
+    p.config.queue_service = u8(Service::Rd);
+    p.config.queue_state = u8(QpState::Rts);
+    p.config.queue_domain = p.config.domain;
+  }
   p.config.reads_finished = p.reads_finished;
   p.config.rq_posted = p.rq_posted;
   p.config.rq_failed = p.rq_failed;
   if (p.has_region) p.answered_region = checked_region(p.region);
   if (!p.of->packets++) p.fresh = checked_state(p.of->ahead, p.of->ahead.rq_consumed, 0);
+  if (p.rd && std::exchange(p.rd->fresh, false)) p.fresh_rd = {p.rd->ahead.rq_consumed, 0};
   if (srq && std::exchange(srq->fresh, false)) p.fresh_srq = {srq->ahead.taken, srq->ahead.limit};
 }
 
@@ -140,6 +168,8 @@ void ResponderCheckStimulus::judge_ahead(Packet& p) {
   item.state = &qp.ahead;
   item.shared = srq ? &srq->ahead : nullptr;
   item.checked = &checked;
+  item.queues = &ahead_;
+  const u32 taken = p.rd ? p.rd->ahead.rq_consumed : 0;
   item.process();
   if (qp.last) {
     p.distance = u32(made_ + 1 - qp.last);
@@ -147,6 +177,15 @@ void ResponderCheckStimulus::judge_ahead(Packet& p) {
   }
   qp.last = made_ + 1;
   qp.last_action = checked.verdict.action;
+  if (p.rd) {
+    CheckedRdQueue& queue = *p.rd;
+    if (queue.last_taken && queue.last_taker != qp.config.qpn)
+      p.rd_distance = u32(made_ + 1 - queue.last_taken);
+    if (queue.ahead.rq_consumed != taken) {
+      queue.last_taken = made_ + 1;
+      queue.last_taker = qp.config.qpn;
+    }
+  }
   if (!srq) return;
   if (srq->last_taken && srq->last_taker != qp.config.qpn)
     p.shared_distance = u32(made_ + 1 - srq->last_taken);

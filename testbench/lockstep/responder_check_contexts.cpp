@@ -23,6 +23,7 @@ void ResponderCheckStimulus::draw_pkeys() {
     if (random_.chance(1, 4)) pkey = u16(port->pkeys[0] ^ 1u << random_.below(16));
   }
   port_ = std::move(port);
+  has_rd_ = given_.any() || random_.chance(7, 8);
 }
 
 // WQEs posted beyond those taken: as many as credits advertise, few, any number.
@@ -45,7 +46,8 @@ u32 ResponderCheckStimulus::new_number() {
   for (;;) {
     u32 number = u32(random_.below(kMulticastQp - 2)) + 2;
     const auto& like = qps_[random_.below(kQps)];
-    if (like && random_.chance(1, 2)) number = like->config.qpn ^ (1u << random_.below(24));
+    if (like && random_.chance(1, 2))
+      number = device::eecn_of(like->config.qpn) ^ (1u << random_.below(24));
     if (number <= kQp1 || number == kMulticastQp || !numbers_.take(number)) continue;
     return number;
   }
@@ -132,16 +134,18 @@ void ResponderCheckStimulus::choose_xrc_queue(Packet& p, const OpcodeRow& row) {
 }
 
 std::shared_ptr<CheckedQp> ResponderCheckStimulus::new_qp() {
-  constexpr std::array kServicesOf{Service::Rc,  Service::Rc,  Service::Rc, Service::Uc,
-                                   Service::Uc,  Service::Ud,  Service::Ud, Service::Ud,
-                                   Service::Xrc, Service::Xrc, Service::Xrc};
+  constexpr std::array kServicesOf{Service::Rc,  Service::Rc,  Service::Uc,  Service::Uc,
+                                   Service::Ud,  Service::Ud,  Service::Ud,  Service::Xrc,
+                                   Service::Xrc, Service::Xrc, Service::Xrc, Service::Rd,
+                                   Service::Rd,  Service::Rd,  Service::Rd};
   constexpr std::array<u16, 8> kMtus{256, 256, 256, 256, 512, 1024, 2048, 4096};
   auto qp = std::make_shared<CheckedQp>();
   QpConfig& c = qp->config;
   c.allocated = true;
-  c.service = one_of(random_, kServicesOf);
+  do c.service = one_of(random_, kServicesOf);
+  while (c.service == Service::Rd && !has_rd_);
   c.reliable = is_reliable(c.service);
-  c.qpn = new_number();
+  if (c.service != Service::Rd) c.qpn = new_number();
   bool like_qp0 = false;
   if (c.service == Service::Ud && random_.chance(2, 3)) {  // one bit away from QP 0 or QP 1
     const u32 turn = turns_.next("QPN", 2 * 24, random_), like = turn / 24 ^ 1u << turn % 24;
@@ -187,12 +191,15 @@ std::shared_ptr<CheckedQp> ResponderCheckStimulus::new_qp() {
   constexpr std::array<u32, 3> kPsns{2, 0x800002, 0x1000002};
   s.epsn = near(one_of(random_, kPsns), 4) & kPsnMask;
   s.msn = near(0x1000001, 4) & kPsnMask;
-  s.rq_consumed = c.service == Service::Xrc ? 0 : near(2, 6);
+  const bool has_own_queue = c.service != Service::Xrc && c.service != Service::Rd;
+  s.rq_consumed = has_own_queue ? near(2, 6) : 0;
   s.reads_accepted = near(2, 4);
   s.shared_wqe = u32(random_());
   s.shared_taken = near(2, 4);
   if (c.service == Service::Xrc)
     choose_xrc_side(c);
+  else if (c.service == Service::Rd)
+    make_ee_context(*qp);
   else
     choose_own_queue(*qp);
   qp->twin = s;
@@ -202,8 +209,9 @@ std::shared_ptr<CheckedQp> ResponderCheckStimulus::new_qp() {
 void ResponderCheckStimulus::choose_qp(Packet& p) {
   if (!random_.chance(1, 2)) last_ = u32(random_.below(kQps));
   std::shared_ptr<CheckedQp>& qp = qps_[last_];
-  const bool ends =
-      qp && (random_.chance(1, 40) || (qp->ahead.failing && (plain_ || random_.chance(1, 2))));
+  const bool lost = qp && qp->config.side == QpSide::EeContext && !has_rd_;
+  const bool ends = qp && (lost || random_.chance(1, 40) ||
+                           (qp->ahead.failing && (plain_ || random_.chance(1, 2))));
   if (!qp || ends) qp = new_qp();
   p.of = qp;
   p.qp = qp->config;

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "model/proto/transport/ee_context.h"
+
 namespace hca::testbench {
 namespace {
 using namespace proto;
@@ -36,17 +38,25 @@ bool can_break(const OpcodeRow& row, const RequestRule& rule) {
   using enum RequestCause;
   if (rule.broken == request::wrong_service) return true;
   if (!includes(rule.services, row.service)) return false;
+  const bool resync = row.operation == Operation::Resync;
   const bool reliable = is_reliable(row.service), begins = begins_message(row.position);
   if (rule.stage == RuleStage::Sequence && rule.cause == NoXrcSrq) return !begins;
   switch (rule.cause) {
     case Duplicate:
       return row.traits().is_saved() == (rule.action == RequestAction::Repeat);
+    case NoRdQueue:
+    case WrongRdDomain:
+    case NakPending:
+      return !resync;
+    case BadQkey:
+      return !resync;
     case PsnAhead:
     case BadSequence:
+      if (resync) return false;
       if (rule.statement == "EXT-5") return row.traits().message == InMessage::Put;
       return reliable || !begins;
     case Unsupported:
-      return !is_executed(row) || row.traits().needed_access;
+      return !is_executed(row) || row.traits().needed_access || resync;
     case TooManyReads:
       return row.traits().is_saved();
     case NoReceiveWqe:
@@ -69,24 +79,19 @@ bool reserved_can_break(const RequestRule& rule) {
   using enum RequestCause;
   if (rule.cause == Duplicate) return rule.action == RequestAction::Acknowledge;
   if (rule.cause == NoXrcSrq || rule.cause == WrongXrcDomain) return false;
-  return rule.stage <= RuleStage::Support && rule.cause != BadSequence && rule.cause != BadQkey;
+  if (rule.cause == BadQkey) return rule.services == kRd;  // others have no DETH
+  return rule.stage <= RuleStage::Support && rule.cause != BadSequence;
 }
-bool is_judged(const OpcodeRow& row) { return includes(kWithoutContext, row.service); }
 bool can_be(std::size_t opcode, std::size_t verdict) {
   const RequestRule* rule = rule_of(verdict);
   if (opcode == kOpcodeRows.size()) return rule && reserved_can_break(*rule);
   const OpcodeRow& row = kOpcodeRows[opcode];
   if (!row.is_request) return false;
-  if (!is_judged(row)) return rule && rule->broken == request::wrong_service;
   return rule ? can_break(row, *rule) : is_executed(row);
 }
-bool is_reached(std::size_t verdict) {
-  const RequestRule* rule = rule_of(verdict);
-  return !rule || (rule->services & kWithoutContext);
-}
-// RD alone has the action NakAndEnd.
-bool is_reached(RequestAction action) { return action != RequestAction::NakAndEnd; }
+// The R_Key of a later packet of a PUT is not looked up.
 bool carries_key(std::size_t verdict) {
+  if (rule_of(verdict) && rule_of(verdict)->broken == request::leaves_put) return false;
   for (std::size_t i = 0; i < kOpcodeRows.size(); ++i)
     if (can_be(i, verdict) && has_key(kOpcodeRows[i])) return true;
   return false;
@@ -103,7 +108,7 @@ u32 distance_of(const ResponderCheckPacket& p) {
   const u32 exact = index_in(kExact, [&](std::int32_t e) { return e == d; });
   return exact < kExact.size() ? exact : d > 0 ? 5 : 6;
 }
-constexpr std::array kSequenced{Service::Rc, Service::Uc, Service::Xrc};
+constexpr std::array kSequenced{Service::Rc, Service::Uc, Service::Rd, Service::Xrc};
 constexpr std::array<std::string_view, 3> kExpected{"0 or 1", "2^24 - 1 or - 2", "another"};
 u32 expected_of(const ResponderCheckPacket& p) {
   return p.before.epsn < 2 ? 0 : p.before.epsn >= kPsnModulus - 2 ? 1 : 2;
@@ -123,18 +128,25 @@ bool has_cause(Framing framing, RequestCause cause) {
          std::ranges::any_of(kRequestRules, [&](const RequestRule& rule) {
            const bool of_lrh =
                rule.cause == RequestCause::WrongVl || rule.broken == request::from_group;
-           return rule.cause == cause && (rule.services & kWithoutContext) &&
-                  (!of_lrh || is_native(framing));
+           return rule.cause == cause && (!of_lrh || is_native(framing));
          });
 }
-// Opcodes as crossed with other dimensions: those of services without a queue pair here are one.
-constexpr std::size_t kReservedKind = kOpcodeRows.size(), kOtherKind = kReservedKind + 1;
-u32 kind_of(std::size_t opcode) {
-  return u32(opcode < kOpcodeRows.size() && !is_judged(kOpcodeRows[opcode]) ? kOtherKind : opcode);
+// Opcodes as crossed with other dimensions: the reserved ones are one.
+constexpr std::size_t kReservedKind = kOpcodeRows.size();
+bool is_kind(u32 kind) { return kind == kReservedKind || kOpcodeRows[kind].is_request; }
+
+// RD: what becomes of the WQE of a message that a request ends.
+constexpr std::array<std::string_view, 4> kEnded{"no message of a SEND", "completes", "returns",
+                                                 "is not the newest"};
+u32 ended_of(const ResponderCheckPacket& p, bool by_resync) {
+  if (p.before.message != InMessage::Send) return 0;
+  const bool completes = by_resync ? p.qp.options.rd_abort == RdAbort::Complete
+                                   : p.qp.options.rd_error_class == RdErrorClass::F;
+  return completes ? 1 : p.checked.keeps_wqe ? 2 : 3;
 }
-bool is_kind(u32 kind) {
-  return kind >= kReservedKind || (kOpcodeRows[kind].is_request && is_judged(kOpcodeRows[kind]));
-}
+// RD: why DestQP names no queue pair that takes requests.
+constexpr std::array<std::string_view, 3> kNoQueue{"does not exist", "is of another service",
+                                                   "is in another state"};
 constexpr unsigned kSyndromes = 0x65;  // up to the last NAK code that a rule has
 }  // namespace
 
@@ -152,11 +164,9 @@ ResponderCheckCoverage::ResponderCheckCoverage(u32) {
   late_ = add_group("verdict x look-ups");
   for (std::size_t v = 0; v < kVerdicts; ++v)
     for (std::size_t late = 0; late < kLate.size(); ++late)
-      add(!is_reached(v) || (late == 2 && !carries_key(v))
-              ? ""
-              : fmt::format("{}: {}", verdict_name(v), kLate[late]));
+      add(late == 2 && !carries_key(v) ? "" : fmt::format("{}: {}", verdict_name(v), kLate[late]));
   std::vector<std::string> kinds = opcode_names(), framings;
-  kinds.insert(kinds.end(), {"reserved", "of another service"});
+  kinds.emplace_back("reserved");
   for (unsigned f = 0; f < kFramingCount; ++f) framings.emplace_back(framing_row(Framing(f)).name);
   const Dimension framing{"framing", framings}, opcode{"opcode", kinds},
       payload{"payload", payload_names(kPayloadsUpTo)}, start{"start", start_names()},
@@ -177,18 +187,34 @@ ResponderCheckCoverage::ResponderCheckCoverage(u32) {
   hazards_ = add_group("action on the request before of the queue pair x requests between");
   for (std::size_t action = 0; action < kRequestActionNames.size(); ++action)
     for (const u32 back : kBack)
-      add(is_reached(RequestAction(action))
-              ? fmt::format("{}, up to {} back", kRequestActionNames[action], back)
-              : "");
+      add(fmt::format("{}, up to {} back", kRequestActionNames[action], back));
   shared_ = add_group("WQE taken from the SRQ by another queue pair x requests between");
   for (const u32 back : kBack) add(fmt::format("SRQ, up to {} back", back));
+  rd_taken_ =
+      add_group("WQE taken from a queue pair of RD by another EE context x requests between");
+  for (const u32 back : kBack) add(fmt::format("queue pair of RD, up to {} back", back));
+  rd_ended_ = add_group("request that ends a message of RD x WQE of the message");
+  for (const std::string_view by : {"NAK", "RESYNC"})
+    for (const std::string_view ended : kEnded) add(fmt::format("{}: {}", by, ended));
+  rd_named_ = add_group("queue pair that RD names");
+  for (const std::string_view why : kNoQueue) add(fmt::format("DestQP {}", why));
   syndromes_ = add_group("syndrome");
   for (unsigned syndrome = 0; syndrome < kSyndromes; ++syndrome)
     add(syndrome >= 0x40 && syndrome < 0x60 ? "" : fmt::format("syndrome {:#04x}", syndrome));
   add_cross(std::array{&payload, &start});
 }
 
+void ResponderCheckCoverage::count_rd(const ResponderCheckPacket& p) {
+  const RequestVerdict& v = p.checked.verdict;
+  if (p.rd_distance && p.rd_distance <= kBack.back()) hit(rd_taken_ + back_of(p.rd_distance));
+  const bool by_resync = request::is_new_resync(p.parsed, v);
+  if (by_resync || v.action == RequestAction::NakAndEnd)
+    hit(rd_ended_ + by_resync * kEnded.size() + ended_of(p, by_resync));
+  if (v.cause == RequestCause::NoRdQueue) hit(rd_named_ + (!p.named ? 0 : !p.rd ? 1 : 2));
+}
+
 void ResponderCheckCoverage::count(const ResponderCheckPacket& p) {
+  if (p.of_ee()) count_rd(p);
   const u32 v = verdict_of(p);
   const u32 opcode =
       index_in(kOpcodeRows, [&](const OpcodeRow& row) { return row.code == p.parsed.bth.opcode; });
@@ -204,7 +230,7 @@ void ResponderCheckCoverage::count(const ResponderCheckPacket& p) {
   if (p.qp.reliable && !is_silent(p.checked.verdict.action)) hit(syndromes_ + p.checked.syndrome);
   const u32 size =
       index_in(kPayloadsUpTo, [&](u32 up_to) { return p.parsed.payload_bytes <= up_to; });
-  const u32 kind = kind_of(opcode), start = u32(p.start);
+  const u32 kind = opcode, start = u32(p.start);
   const u32 framing = u32(p.parsed.framing);
   hit_cross(0, {framing, u32(p.checked.verdict.cause), start});
   hit_cross(1, {framing, kind, size});

@@ -11,7 +11,10 @@ class ResponderCheckCoverage : public BinCoverage {
   void count(const ResponderCheckPacket& p);
 
  private:
+  void count_rd(const ResponderCheckPacket& p);
+
   // The first bins of the groups after the first one.
-  u64 late_ = 0, psns_ = 0, hazards_ = 0, shared_ = 0, syndromes_ = 0;
+  u64 late_ = 0, psns_ = 0, hazards_ = 0, shared_ = 0, rd_taken_ = 0, rd_ended_ = 0, rd_named_ = 0,
+      syndromes_ = 0;
 };
 }  // namespace hca::testbench

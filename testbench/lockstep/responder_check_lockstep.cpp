@@ -14,7 +14,7 @@ void ResponderCheckCounts::count(const ResponderCheckPacket& p) {
   executed += a == Execute;
   answered += a == Acknowledge || a == Repeat;
   dropped += is_silent(a);
-  refused += a == Nak || a == NakAndFail || a == RnrNak || a == Fail;
+  refused += a == Nak || a == NakAndFail || a == NakAndEnd || a == RnrNak || a == Fail;
   followed += p.distance == 1;
 }
 
@@ -43,8 +43,10 @@ rtl::BeatOf<rtl::Judged> ResponderCheckLockstep::expected(const Packet& p, u32, 
   rtl::BeatOf<Out> beat;
   Out& c = beat.control;
   c.first = c.last = true;
-  c.qpn = p.qp.qpn;
-  c.srqn = p.srq ? p.srq->srqn : 0;
+  c.ee = p.of_ee();
+  c.qpn = device::eecn_of(p.qp.qpn);
+  c.srqn = p.srq ? p.srq->srqn : k.queue;
+  c.keeps_wqe = k.keeps_wqe;
   c.shared = shared;
   c.action = u8(k.verdict.action);
   c.cause = u8(k.verdict.cause);
@@ -62,8 +64,8 @@ rtl::BeatOf<rtl::Judged> ResponderCheckLockstep::expected(const Packet& p, u32, 
   c.byte_len = e.byte_len;
   c.receive_wqe = e.receive_wqe;
   c.free_receives = e.free_receives;
-  c.state = checked_state(k.state, shared ? k.shared.taken : k.state.rq_consumed,
-                          shared ? k.shared.limit : 0);
+  const u32 consumed = p.of_ee() ? k.queue_consumed : shared ? k.shared.taken : k.state.rq_consumed;
+  c.state = checked_state(k.state, consumed, shared ? k.shared.limit : 0, k.owner_consumed);
   return beat;
 }
 

@@ -20,12 +20,13 @@ void ResponderCheckStimulus::make_request(Packet& p) {
   if (odd(1, 10)) p.qp.access = u8(random_());  // changed, and back again
   build(p);
   const ReceiveState& s = p.of->ahead;
-  const u32 consumed = p.srq ? p.srq->ahead.taken : s.rq_consumed;
+  const u32 consumed = p.srq ? p.srq->ahead.taken : p.rd ? p.rd->ahead.rq_consumed : s.rq_consumed;
   p.rq_posted = consumed + (plain_ ? 1 : choose_posted());
   if (turns(Turned::Posted)) {
     const u32 bit = next_bit(2 * 32), one = 1u << bit % 32;
     p.rq_posted = bit / 32 ? consumed ^ one : consumed + one;
   }
+  if (p.of_ee() && !p.rd) p.rq_posted = 0;
   p.rq_failed = p.srq && odd(1, 16);
   const u32 depth = p.qp.max_dest_rd_atomic;
   if (plain_) return void(p.reads_finished = s.reads_accepted);
@@ -42,6 +43,8 @@ ResponderCheckPacket ResponderCheckStimulus::next() {
     p.alone = true;
   }
   p.port = port_;
+  p.has_rd = has_rd_;
+  p.queues = twins_;
   given_.any() ? take_given(p) : make_request(p);
   if (made_ % 256 == 0) late_percent_ = std::array<u32, 4>{0, 0, 10, 60}[random_.below(4)];
   if (random_.chance(late_percent_, 100)) p.context_late = 1 + random_.below(20);

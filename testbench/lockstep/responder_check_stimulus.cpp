@@ -29,10 +29,12 @@ const OpcodeRow& ResponderCheckStimulus::choose_opcode(const CheckedQp& qp) {
   const u64 kind = plain_ ? 19 : random_.below(20);
   const bool extends = is_reliable(service) && qp.ahead.message == InMessage::None && kind > 2 &&
                        random_.chance(1, 4);
-  const bool restarts =
-      qp.ahead.message != InMessage::None && odd(1, service == Service::Xrc ? 4 : 16);
+  const bool names_queue = service == Service::Xrc || service == Service::Rd;
+  const bool restarts = qp.ahead.message != InMessage::None && odd(1, names_queue ? 4 : 16);
   for (;;) {
     const OpcodeRow& row = *packet_rows()[random_.below(packet_rows().size())];
+    // With RD its opcodes, and no others, go to EE contexts.
+    if (has_rd_ && (row.service == Service::Rd) != (service == Service::Rd)) continue;
     if (kind == 0) return row;
     if (row.service != service || !row.is_request) continue;
     if (kind == 1) return row;
@@ -42,7 +44,8 @@ const OpcodeRow& ResponderCheckStimulus::choose_opcode(const CheckedQp& qp) {
     if (restarts && !begins_message(row.position)) continue;
     if (restarts) return row;
     const InMessage in = qp.ahead.message;
-    if (out_of_turn(row, in)) continue;
+    const bool resync = row.operation == Operation::Resync;
+    if (resync ? random_.chance(1, 2) : out_of_turn(row, in)) continue;
     // Long messages must end eventually, and WRITEs at their announced length.
     const u32 mtu = qp.config.path_mtu;
     const bool placed = row.traits().places_payload() && in != InMessage::None;
@@ -55,8 +58,10 @@ const OpcodeRow& ResponderCheckStimulus::choose_opcode(const CheckedQp& qp) {
   }
 }
 
-u32 ResponderCheckStimulus::choose_psn(const ReceiveState& state) {
+u32 ResponderCheckStimulus::choose_psn(const ReceiveState& state, const OpcodeRow& row) {
   const u32 epsn = state.epsn;
+  if (row.operation == Operation::Resync && random_.chance(3, 4))
+    return psn_add(epsn, random_.chance(1, 8) ? kPsnWindow - 1 : u32(random_.below(8)));
   if (plain_) return epsn;
   if (state.nak_sent && random_.chance(1, 3)) return psn_add(epsn, 1 + u32(random_.below(8)));
   switch (random_.below(24)) {
@@ -84,6 +89,7 @@ u32 ResponderCheckStimulus::choose_payload(const CheckedQp& qp, const OpcodeRow&
     const std::array<u32, 8> kOdd{0, 0, 1, mtu - 1, mtu, mtu + 1, mtu - 4, u32(random_.below(65))};
     return std::min<u32>(one_of(random_, kOdd), 4096);
   }
+  if (row.operation == Operation::Resync) return odd(1, 4) ? 1 + u32(random_.below(64)) : 0;
   if (row.payload == PayloadRule::Eight) return kAtomicBytes;
   if (row.payload == PayloadRule::UpTo256 && random_.chance(1, 2))
     return one_of(random_,
@@ -171,7 +177,7 @@ void ResponderCheckStimulus::choose_region(Packet& p, const OpcodeRow& row, cons
   r.pd = remote_accessor(p.qp, p.srq ? &p.srq->ahead : nullptr).pd;
   r.access = kEveryRight;
   r.state = KeyState::Valid;
-  r.qpn = random_.chance(1, 2) ? kAnyQp : p.qp.qpn;
+  r.qpn = random_.chance(1, 2) ? kAnyQp : queue_pair_of(p.qp);
   const u64 before = random_.chance(1, 2) ? 0 : random_.below(100),
             behind = random_.chance(1, 2) ? 0 : random_.below(100);
   r.start = va - std::min(before, va);
@@ -188,7 +194,7 @@ void ResponderCheckStimulus::choose_region(Packet& p, const OpcodeRow& row, cons
       r.pd ^= 1u << random_.below(32);
       break;
     case 2:
-      r.qpn = p.qp.qpn ^ (1u << random_.below(32));
+      r.qpn = queue_pair_of(p.qp) ^ (1u << random_.below(32));
       break;
     case 3:
       r.access = Rights(random_());
@@ -223,8 +229,8 @@ void ResponderCheckStimulus::choose_region(Packet& p, const OpcodeRow& row, cons
 
 // Chooses among the numbers that the request has; addresses outnumber all others.
 ResponderCheckStimulus::Turned ResponderCheckStimulus::choose_turned(const OpcodeRow& row) {
-  if (row.has(Ext::XrcEth) && !begins_message(row.position) && random_.chance(1, 2))
-    return Turned::Queue;
+  const bool names = row.has(Ext::XrcEth) || row.service == Service::Rd;
+  if (names && !begins_message(row.position) && random_.chance(1, 2)) return Turned::Queue;
   if ((row.has(Ext::Reth) || row.has(Ext::AtomicEth)) && random_.chance(2, 3))
     return Turned::Region;
   if (row.has(Ext::Deth) && random_.chance(1, 3)) return Turned::Qkey;
@@ -246,7 +252,7 @@ void ResponderCheckStimulus::turn_region(Packet& p) {
       r.pd ^= mask;
       break;
     case 2:
-      r.qpn = p.qp.qpn ^ mask;
+      r.qpn = queue_pair_of(p.qp) ^ mask;
       break;
     case 3:
       r.bytes = (u64{mask} << 32) + r.bytes / 2;
@@ -339,29 +345,35 @@ void ResponderCheckStimulus::build(Packet& p) {
     p.qp.access = 0;
   OpcodeRow row = chosen;
   if (odd(1, 40)) {
+    const auto fits = [&](u8 code) {
+      const bool of_rd = code >> 5 == unsigned(Service::Rd);
+      return !opcode_row(code) && (!has_rd_ || of_rd == p.of_ee());
+    };
     do
       row.code =
           u8(random_.chance(1, 2) ? random_() : (random_() & 31) | unsigned(p.qp.service) << 5);
-    while (opcode_row(row.code));
+    while (!fits(row.code));
     row.name = "reserved";
-    row.ext = {};
-    row.ext_bytes = 0;
+    row.ext = p.of_ee() ? Ext::Rdeth | Ext::Deth : ExtSet{};
+    row.ext_bytes = p.of_ee() ? bytes_of<Rdeth>() + bytes_of<Deth>() : 0;
   }
   const AddressVector av = choose_path(p);
   // The largest values that lengths of 16 bits allow, whatever the headers.
   const bool longest = !is_native(av.framing) && !plain_ && random_.chance(1, 1000);
   const u32 payload = longest ? u32(random_.below(65400)) : choose_payload(*p.of, chosen);
   ExtHeaders ext{};
+  choose_rd_queue(p, chosen);
   choose_headers(p, row, payload, ext);
   choose_xrc_queue(p, row);
   ext.xrc_eth.xrc_srq = p.named_srq;
+  ext.rdeth.ee_context = device::eecn_of(p.qp.qpn);
   if (opcode_row(row.code)) choose_region(p, row, ext);
   const Path path = make_path(av);
   Bth bth{};
   randomize(bth, random_);
   bth.tver = 0;
-  bth.dest_qp = p.qp.qpn;
-  bth.psn = choose_psn(p.of->ahead);
+  bth.dest_qp = p.of_ee() ? p.dest_qp : p.qp.qpn;
+  bth.psn = choose_psn(p.of->ahead, chosen);
   bth.pkey = u16(p.qp.pkey | 0x8000);
   if (p.qp.qpn == kQp1) bth.pkey = u16(one_of(random_, port_->pkeys) | 0x8000);
   if (odd(1, p.qp.service == Service::Ud ? 4 : 12)) bth.pkey ^= u16(1u << random_.below(16));
@@ -369,7 +381,7 @@ void ResponderCheckStimulus::build(Packet& p) {
   p.frame.assign(frame_bytes(path, row, payload), 0);
   write_headers(path, row, bth, ext, payload, p.frame.data(), u16(random_()));
   p.link = framing_row(av.framing).link;
-  p.what = fmt::format("{} {:#04x} of {} bytes to a QP of {}", row.name, row.code, payload,
-                       name_of(p.qp.service));
+  p.what = fmt::format("{} {:#04x} of {} bytes to {} {}", row.name, row.code, payload,
+                       p.of_ee() ? "an EE context of" : "a QP of", name_of(p.qp.service));
 }
 }  // namespace hca::testbench

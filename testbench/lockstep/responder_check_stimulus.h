@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random requests for the checker, to a few queue pairs in turn: mostly the requests that the state
+// Random requests for the checker, to a few queue pairs and EE contexts in turn: mostly the requests that the state
 // of the queue pair expects, else with an error that one of the rules finds.
 #pragma once
 #include <map>
@@ -20,6 +20,24 @@ struct CheckedSrq {
   u64 last_taken = 0;  // number of the last packet that took a WQE, from 1 on, and its queue pair
   u32 last_taker = 0;
   bool fresh = true;  // nothing was judged by it
+};
+// A queue pair of RD: only its attributes and its receive queue.
+struct CheckedRdQueue {
+  proto::QpConfig config{};
+  proto::ReceiveState twin{}, ahead{};
+  u64 last_taken = 0;  // number of the last packet that took a WQE, from 1 on, and its EE context
+  u32 last_taker = 0;
+  bool fresh = true;
+};
+// All of them by QPN, as the twin or the stimulus sees them.
+class CheckedRdQueues : public blocks::RdQueues {
+ public:
+  CheckedRdQueues(proto::ReceiveState CheckedRdQueue::*side) : side_(side) {}
+  proto::ReceiveState& of(u32 qpn) override { return *all.at(qpn).*side_; }
+  std::map<u32, std::shared_ptr<CheckedRdQueue>> all{};
+
+ private:
+  proto::ReceiveState CheckedRdQueue::*side_;
 };
 struct CheckedQp {
   proto::QpConfig config{};
@@ -45,7 +63,13 @@ struct ResponderCheckPacket : StreamPacket {
   std::shared_ptr<const proto::PortAttributes> port{};
   std::shared_ptr<CheckedQp> of{};
   std::shared_ptr<CheckedSrq> srq{};
-  u32 named_srq = 0;  // XRC
+  u32 named_srq = 0;    // XRC
+  bool has_rd = false;  // the device; all packets with the same P_Key table agree
+  // RD: DestQP; that queue pair if it exists, and if it is of RD also its receive queue.
+  u32 dest_qp = 0;
+  std::shared_ptr<proto::QpConfig> named{};
+  std::shared_ptr<CheckedRdQueue> rd{};
+  std::shared_ptr<CheckedRdQueues> queues{};
   proto::QpConfig qp{};
   proto::Region region{};
   bool has_region = false;
@@ -56,7 +80,8 @@ struct ResponderCheckPacket : StreamPacket {
   proto::ReceiveState before{};  // as it is judged
   // Packets back to the previous request of its queue pair, and its result; to the previous one of
   // another queue pair that took a WQE of its SRQ. 0: there is none.
-  u32 distance = 0, shared_distance = 0;
+  // The same of another EE context and a queue pair of RD.
+  u32 distance = 0, shared_distance = 0, rd_distance = 0;
   proto::RequestAction action_before{};
   // The answers of the look-ups; the state only with the first packet of a queue pair or SRQ.
   rtl::CheckedConfig config{};
@@ -64,9 +89,10 @@ struct ResponderCheckPacket : StreamPacket {
   struct FreshSrq {
     u32 consumed, limit;
   };
-  std::optional<FreshSrq> fresh_srq{};
+  std::optional<FreshSrq> fresh_srq{}, fresh_rd{};
   rtl::CheckedRegion answered_region{};
 
+  bool of_ee() const { return qp.side == proto::QpSide::EeContext; }
   blocks::ResponderCheckItem item();
 };
 
@@ -84,7 +110,7 @@ class ResponderCheckStimulus {
   ResponderCheckStimulus(u64 seed, GivenFrames given, Rotation& turns);
   ResponderCheckPacket next();
 
-  static constexpr u32 kQps = 6, kSrqs = 3, kXrcSrqs = 6;
+  static constexpr u32 kQps = 6, kSrqs = 3, kXrcSrqs = 6, kRdQueues = 4;
 
  private:
   using Packet = ResponderCheckPacket;
@@ -105,9 +131,16 @@ class ResponderCheckStimulus {
   std::shared_ptr<CheckedSrq> find_srq(u32 srqn);
   std::shared_ptr<CheckedSrq> srq_of_domain(u32 domain, bool is_new);
   void choose_xrc_queue(Packet& p, const proto::OpcodeRow& row);
+  // In responder_check_rd.cpp.
+  u32 new_ee_number();
+  void make_ee_context(CheckedQp& qp);
+  std::shared_ptr<CheckedRdQueue> new_rd_queue(u32 qpn, u32 domain);
+  std::shared_ptr<CheckedRdQueue> rd_queue_of(const CheckedQp& ee);
+  void choose_rd_queue(Packet& p, const proto::OpcodeRow& row);
+  void take_given_rd(Packet& p, CheckedQp& ee);
   // In responder_check_stimulus.cpp.
   const proto::OpcodeRow& choose_opcode(const CheckedQp& qp);
-  u32 choose_psn(const proto::ReceiveState& state);
+  u32 choose_psn(const proto::ReceiveState& state, const proto::OpcodeRow& row);
   u32 choose_payload(const CheckedQp& qp, const proto::OpcodeRow& row);
   void choose_headers(Packet& p, const proto::OpcodeRow& row, u32 payload, proto::ExtHeaders& ext);
   // In responder_check_extended.cpp.
@@ -125,13 +158,18 @@ class ResponderCheckStimulus {
 
   engine::Random random_;
   GivenFrames given_;
-  std::map<u32, std::shared_ptr<CheckedQp>> given_qps_;    // by DestQP of the frames
+  std::map<u32, std::shared_ptr<CheckedQp>> given_qps_;    // by the number of their contexts
   std::map<u32, std::shared_ptr<CheckedSrq>> given_srqs_;  // by the number in their XRCETH
   Regime regime_;
   u64 made_ = 0;
   std::shared_ptr<const proto::PortAttributes> port_;
   std::vector<std::shared_ptr<CheckedQp>> qps_;
   std::vector<std::shared_ptr<CheckedSrq>> srqs_, xrc_srqs_;
+  bool has_rd_ = true;
+  std::array<std::shared_ptr<CheckedRdQueue>, kRdQueues> rd_queues_{};
+  std::shared_ptr<CheckedRdQueues> twins_ =
+      std::make_shared<CheckedRdQueues>(&CheckedRdQueue::twin);
+  CheckedRdQueues ahead_{&CheckedRdQueue::ahead};
   std::array<u64, 2> special_used_{};  // number of the last packet of QP 0 and QP 1, from 1 on
   NewNumbers numbers_;
   u32 last_ = 0;

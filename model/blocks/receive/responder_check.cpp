@@ -49,6 +49,29 @@ constexpr auto kCounterOf = [] {
 static_assert(std::ranges::all_of(kRequestRules, [](const RequestRule& rule) {
   return kCounterOf[std::size_t(rule.cause)] != nullptr;
 }));
+
+// The part that requests of all services have.
+ResponderCheckItem item_of(const RequestView& view, ReceiveState& state, CheckedRequest& checked) {
+  return {.packet = &view.packet,
+          .frame = view.frame,
+          .qp = &view.qp,
+          .region = view.region,
+          .port = view.port,
+          .state = &state,
+          .reads_finished = state.reads_accepted - view.reads_unfinished,
+          .checked = &checked};
+}
+
+class QueuesOf final : public RdQueues {
+ public:
+  QueuesOf(const device::Contexts& contexts, const device::ReceiveStates& receive)
+      : contexts_(contexts), receive_(receive) {}
+  ReceiveState& of(u32 qpn) override { return receive_[contexts_.connection_of(qpn)]; }
+
+ private:
+  const device::Contexts& contexts_;
+  const device::ReceiveStates& receive_;
+};
 }  // namespace
 
 [[gnu::hot]] Cycle ResponderCheck::check(Packet& p, Cycle now, Cycle at) {
@@ -101,28 +124,24 @@ static_assert(std::ranges::all_of(kRequestRules, [](const RequestRule& rule) {
                       contexts.find_qp(p.parsed.bth.dest_qp));
 }
 
-// A request to an EE context: it takes the receive WQEs of the queue pair that it names. A request
-// that ends the message in progress decides what becomes of that message's WQE.
 [[gnu::cold]] void ResponderCheck::check_rd(const RequestView& view, Packet& p) {
   ReceiveState& state = receive_[connection_of(p.qpn)];
-  ReceiveState* const taken = view.qp.served ? &receive_[connection_of(view.qp.served)] : nullptr;
-  if (taken) look_at(state, *taken);
-  p.verdict = judge_request(view);
+  QueuesOf queues(context_.contexts, receive_);
+  if (stand_in) {
+    CheckedRequest checked;
+    ResponderCheckItem item = item_of(view, state, checked);
+    item.rq_posted = view.qp.served ? queues.of(view.qp.served).rq_posted : 0;
+    item.queue_pair = view.queue_pair;
+    item.queues = &queues;
+    stand_in->process(item);
+    p.verdict = checked.verdict;
+    p.effect = checked.effect;
+    p.keeps_wqe = checked.keeps_wqe;
+  } else {
+    const auto queue_of = [&](u32 qpn) -> ReceiveState& { return queues.of(qpn); };
+    p.keeps_wqe = check_rd_request(view, state, queue_of, p.verdict, p.effect).is_in_queue;
+  }
   p.refusals = state.refusals;
-  const bool ends =
-      p.verdict.action == RequestAction::NakAndEnd || request::is_new_resync(p.parsed, p.verdict);
-  const bool holds = state.message == InMessage::Send;
-  const bool completes = ends && completes_ended(view.qp, p.parsed, p.verdict);
-  p.keeps_wqe = false;
-  if (ends && holds && !completes)
-    p.keeps_wqe = put_back(receive_[connection_of(state.owner)], state.held_wqe);
-  apply(state, p.parsed, view.qp, p.verdict, p.effect);
-  if (!taken) return;
-  take_from(*taken, state, p.parsed, p.verdict, p.effect);
-  if (!ends) return;
-  state.message = InMessage::None;
-  if (completes && failure_takes_receive_wqe(view.qp, p.parsed, p.verdict))
-    p.effect.receive_wqe = take_head(*taken);
 }
 
 [[gnu::cold]] void ResponderCheck::keep(Packet* p) {
@@ -155,18 +174,11 @@ inline const Region* ResponderCheck::region_of(const ParsedPacket& packet, u32 k
                                             SharedQueue* shared) {
   ReceiveState& state = receive_[connection_of(p.qpn)];
   CheckedRequest checked;
-  ResponderCheckItem item{.packet = &view.packet,
-                          .frame = view.frame,
-                          .qp = &view.qp,
-                          .region = view.region,
-                          .port = view.port,
-                          .state = &state,
-                          .srqn = shared ? p.receive_queue.srqn() : 0,
-                          .shared = shared,
-                          .rq_posted = shared ? shared->posted : state.rq_posted,
-                          .reads_finished = state.reads_accepted - view.reads_unfinished,
-                          .rq_failed = shared && shared->failed,
-                          .checked = &checked};
+  ResponderCheckItem item = item_of(view, state, checked);
+  item.srqn = shared ? p.receive_queue.srqn() : 0;
+  item.shared = shared;
+  item.rq_posted = shared ? shared->posted : state.rq_posted;
+  item.rq_failed = shared && shared->failed;
   stand_in->process(item);
   p.verdict = checked.verdict;
   p.effect = checked.effect;

@@ -19,7 +19,7 @@ constexpr engine::Cycle kCyclesForAll<PacketizerLockstep> = 2'000'000;
 template <>
 constexpr engine::Cycle kCyclesForAll<RxParserLockstep> = 3'000'000;
 template <>
-constexpr engine::Cycle kCyclesForAll<ResponderCheckLockstep> = 12'000'000;
+constexpr engine::Cycle kCyclesForAll<ResponderCheckLockstep> = 16'000'000;
 template <>
 constexpr engine::Cycle kCyclesForAll<RequesterPsnLockstep> = 1'000'000;
 template <>

@@ -210,4 +210,80 @@ TEST_CASE("responses and frames with a bad ICRC leave no verdict", "[responder_c
   bench.run({bench.request(0x11, 0x10), bad, bench.request(0x04, 0x10), reserved});
   CHECK(bench.causes() == Causes{Good, Unsupported});
 }
+
+namespace {
+// EE context 5, which serves queue pair 0x21 of RD.
+struct RdBench : CheckBench {
+  RdBench() {
+    rtl.look_ups()->set_rd(true);
+    context.rd = true;
+    context.service = u8(proto::Service::Rd);
+    context.shared = true, context.srqn = 0x21;
+    context.has_queue = true, context.queue_service = u8(proto::Service::Rd);
+    context.queue_state = u8(proto::QpState::Rts);
+    context.domain = context.queue_domain = 9, context.qkey = 0x11;
+  }
+  rtl::Parsed rd(u8 opcode, u32 psn, u16 payload = 8) const {
+    rtl::Parsed p = request(opcode, psn, payload);
+    p.rdeth.ee_context = 5, p.deth.qkey = 0x11;
+    return p;
+  }
+};
+}  // namespace
+
+TEST_CASE("a RESYNC ends a SEND of RD, and its receive WQE returns or completes",
+          "[responder_check][rtl][RSY-2][G13.1][G5.2]") {
+  RdBench bench;
+  const bool completes = GENERATE(false, true);
+  bench.context.completes_at_resync = completes;
+  // SEND First, RESYNC six PSNs later, SEND Only.
+  bench.run({bench.rd(0x40, 0x10, 256), bench.rd(0x55, 0x16, 0), bench.rd(0x44, 0x17)});
+  CHECK(bench.causes() == Causes{Good, Good, Good});
+  REQUIRE(bench.judged.size() == 3);
+  CHECK(bench.judged[0].ee);
+  CHECK(bench.judged[0].qpn == 5);
+  CHECK(bench.judged[0].srqn == 0x21);
+  CHECK(bench.judged[0].receive_wqe == 0);
+  CHECK(bench.judged[0].state.owner == 0x21);
+  CHECK(bench.judged[1].completes_message);
+  CHECK(bench.judged[1].keeps_wqe == !completes);
+  CHECK(bench.judged[1].ack_psn == 0x16);
+  CHECK(bench.judged[1].msn == 0);
+  CHECK(bench.judged[1].state.epsn == 0x17);
+  CHECK(bench.judged[1].state.rq_consumed == (completes ? 1 : 0));
+  CHECK(bench.judged[2].receive_wqe == (completes ? 1 : 0));
+  CHECK(bench.judged[2].msn == 1);
+}
+
+TEST_CASE("a queue pair that RD cannot use is refused by a NAK, and the EE context goes on",
+          "[responder_check][rtl][T10-14/RD][T10-11/RD][T10-12/RD][T11]") {
+  RdBench bench;
+  rtl::Parsed wrong_key = bench.rd(0x44, 0x10);
+  wrong_key.deth.qkey = 0x10;
+  bench.run({wrong_key, bench.rd(0x44, 0x11), bench.rd(0x44, 0x10)});
+  CHECK(bench.causes() == Causes{BadQkey, NakPending, Good});
+  CHECK(bench.judged[0].syndrome == 0x64);  // T5: invalid RD request
+  CHECK(bench.judged[0].ack_psn == 0x10);
+  bench.context.queue_domain = 8;
+  bench.run({bench.rd(0x44, 0x11)});
+  CHECK(bench.causes() == Causes{WrongRdDomain});
+  bench.context.queue_state = u8(proto::QpState::Init);
+  bench.run({bench.rd(0x44, 0x11), bench.rd(0x55, 0x11, 0)});  // a RESYNC needs none
+  CHECK(bench.causes() == Causes{NoRdQueue, Good});
+}
+
+TEST_CASE("a message of RD that goes to another queue pair ends, and its WQE goes back",
+          "[responder_check][rtl][T10-9/RD][G13.1]") {
+  RdBench bench;
+  rtl::Parsed other = bench.rd(0x42, 0x11);
+  other.bth.dest_qp = 0x22;
+  bench.run({bench.rd(0x40, 0x10, 256), other});
+  CHECK(bench.causes() == Causes{Good, BadSequence});
+  CHECK(bench.judged[1].action == u8(RequestAction::NakAndEnd));
+  CHECK(bench.judged[1].syndrome == 0x61);  // T5: invalid request
+  CHECK(bench.judged[1].keeps_wqe);
+  CHECK(bench.judged[1].srqn == 0x21);  // its owner's queue
+  CHECK(bench.judged[1].state.rq_consumed == 0);
+  CHECK(bench.judged[1].state.message == 0);
+}
 }  // namespace hca::testbench
