@@ -93,7 +93,9 @@ CommandStatus query_eec(Call& c) {
   const EeContext* const context = x.find_ee_context(c.header.object);
   if (!context) return CommandStatus::BadObject;
   const QpConfig& qp = x.qps[ee_number(c.header.object)];
-  encode(proto::query_qp(qp, context->given, x.send_of(qp.qpn), x.receive_of(qp.qpn)), c.body);
+  QpAttributes a = proto::query_qp(qp, context->given, x.send_of(qp.qpn), x.receive_of(qp.qpn));
+  a.rq_posted = a.rq_consumed = 0;  // it has no receive queue: what it shows is of a queue pair
+  encode(a, c.body);
   return CommandStatus::Ok;
 }
 
