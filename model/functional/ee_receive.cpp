@@ -95,15 +95,25 @@ void FunctionalHca::fail_queue_pair(u32 ee, const ParsedPacket& packet, const Re
   enter_error(qpn);
 }
 
-// A queue pair is flushed, reset or destroyed: the messages that arrive for it end.
-void FunctionalHca::forget_received(u32 qpn, bool completes) {
+// The message in progress for a queue pair that took its receive WQE first; nullptr: there is none.
+ReceiveState* FunctionalHca::oldest_received(u32 qpn) {
+  ReceiveState* oldest = nullptr;
   for (const device::EeContext& context : contexts_.ee_contexts) {
     if (!context.allocated) continue;
     const auto eecn = u32(&context - contexts_.ee_contexts.data());
     ReceiveState& r = contexts_.receive_of(device::ee_number(eecn));
     if (r.owner != qpn || r.message == InMessage::None) continue;
-    const bool holds = std::exchange(r.message, InMessage::None) == InMessage::Send;
-    if (completes && holds) complete_taken(qpn, r.held_wqe, flush_status());
+    if (!oldest || s32(r.held_wqe - oldest->held_wqe) < 0) oldest = &r;
+  }
+  return oldest;
+}
+
+// A queue pair is flushed, reset or destroyed: the messages that arrive for it end, in the order of
+// their receive WQEs (G20.2).
+void FunctionalHca::forget_received(u32 qpn, bool completes) {
+  while (ReceiveState* const r = oldest_received(qpn)) {
+    const bool holds = std::exchange(r->message, InMessage::None) == InMessage::Send;
+    if (completes && holds) complete_taken(qpn, r->held_wqe, flush_status());
   }
 }
 }  // namespace hca::functional

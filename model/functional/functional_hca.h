@@ -233,6 +233,7 @@ class FunctionalHca {
   void end_refused(u32 ee, const proto::ParsedPacket& packet, const proto::RequestVerdict& v);
   void fail_queue_pair(u32 ee, const proto::ParsedPacket& packet, const proto::RequestVerdict& v);
   void complete_taken(u32 qpn, u32 index, proto::WcStatus status);
+  proto::ReceiveState* oldest_received(u32 qpn);
   void forget_received(u32 qpn, bool completes);
 
   // Responder: responder_side.cpp.

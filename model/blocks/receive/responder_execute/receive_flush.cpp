@@ -22,15 +22,27 @@ void ReceiveFlush::lose(const Packet& p, const ResponderQueue& q) {
   lost_.push({p.qpn, q.life, p.effect.receive_wqe + blamed, p.receive_queue});
 }
 
-void ReceiveFlush::end_received(u32 qpn, bool flushes) {
+// The EE context, as responder, with the oldest receive WQE of a queue pair in use; 0: there is none.
+u32 ReceiveFlush::oldest_received(u32 qpn) {
+  u32 oldest = 0;
   for (u32 eecn = 0; eecn < contexts_.ee_contexts.size(); ++eecn) {
     const u32 receiver = device::receiver_number(device::ee_number(eecn));
-    ResponderQueue* const q = queues_.find(receiver);
+    const ResponderQueue* const q = queues_.find(receiver);
     if (!q || receive_[connection_of(receiver)].owner != qpn) continue;
+    if (!q->wqe_open && receive_[connection_of(receiver)].message == InMessage::None) continue;
+    if (!oldest || s32(q->open_wqe - queues_[oldest].open_wqe) < 0) oldest = receiver;
+  }
+  return oldest;
+}
+
+// In the order of the receive WQEs (G20.2).
+void ReceiveFlush::end_received(u32 qpn, bool flushes) {
+  while (const u32 receiver = oldest_received(qpn)) {
+    ResponderQueue& q = queues_[receiver];
     if (flushes)
-      end_message(receiver, *q, flush_status());
+      end_message(receiver, q, flush_status());
     else
-      q->wqe_open = false, receive_[connection_of(receiver)].message = InMessage::None;
+      q.wqe_open = false, receive_[connection_of(receiver)].message = InMessage::None;
   }
 }
 

@@ -32,6 +32,7 @@ class ReceiveFlush : ResponderPart {
     device::ReceiveQueue queue{};
     proto::WcStatus status = proto::WcStatus::WrFlushErr;
   };
+  u32 oldest_received(u32 qpn);
   bool flush_lost();
   bool end(u32 qpn, const ResponderQueue& q);
   bool tell_last(u32 qpn);
