@@ -66,8 +66,10 @@ void Outcomes::drop_first(u32 qpn, ResponderQueue& q) {
     list(qpn, q);
   else
     credits_.offer(qpn, q);
-  if (device::is_ee(qpn) && !q.first) [[unlikely]]
+  if (device::is_ee(qpn) && q.parked_head && !q.first) [[unlikely]] {
     parked_.note_due(qpn, q);  // for another queue pair
+    wake_at(now() + 1);
+  }
 }
 
 void Outcomes::finish_first(u32 qpn, ResponderQueue& q) {
