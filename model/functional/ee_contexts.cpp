@@ -107,6 +107,7 @@ void FunctionalHca::free_context(u32 ee) {
   SendState& s = contexts_.send_of(ee);
   p.serves = false;
   p.resync = Resync::None;
+  s.waits_rnr = false;
   if (s.completed == s.started) ++s.started;
   p.posted = ++s.completed;
   stop_timer(ee);

@@ -82,6 +82,7 @@ void EeService::free_context(u32 ee) {
   queues_[ee].resyncs = false;
   parts_.turns.drop(queues_[ee]);
   parts_.timers.clear(ee);
+  s.waits_rnr = false;
   if (s.completed == s.started) ++s.started;
   ++s.completed;
 }
