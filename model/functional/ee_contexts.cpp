@@ -37,11 +37,10 @@ void FunctionalHca::ask(u32 qpn) {
   }
 }
 
-// In SQD an EE context begins no message (T13).
 void FunctionalHca::serve_next(u32 ee) {
   Progress& p = progress(ee);
   QpConfig& context = contexts_.qps[ee];
-  if (p.serves || p.asking.empty() || context.state != QpState::Rts) return;
+  if (!may_serve_next(context, p.serves, !p.asking.empty())) return;
   const u32 qpn = p.asking.front();
   p.asking.pop_front();
   serve(context, contexts_.qps[qpn]);

@@ -27,14 +27,11 @@ void FunctionalHca::receive_rd_answer(const QpConfig& context, const ParsedPacke
   const Progress& p = progress(context.qpn);
   const QpConfig* const qp = contexts_.find_qp(packet.bth.dest_qp);
   const bool resyncs = p.resync != Resync::None;
-  if (takes_responses(context.state) && !resyncs) {
-    if (!qp) return counts_.drop(context.port, &DropCounters::unknown_qp);
-    if (qp->service != Service::Rd) return counts_.drop(context.port, &DropCounters::wrong_service);
-    if (!takes_responses(qp->state)) return counts_.drop(context.port, &DropCounters::bad_qp_state);
-  }
+  if (takes_responses(context.state))
+    if (const auto counter = answer_drop(qp, resyncs)) return counts_.drop(context.port, counter);
   const RequestView view{packet, frame, context, contexts_.receive_of(context.qpn), nullptr};
   const bool good = judge_response_header(view) == RequestCause::Good;
-  if (good && packet.bth.dest_qp != context.served)
+  if (good && is_ghost(context, packet.bth.dest_qp))
     return void(++counters(context).unexpected_answers);  // T9-22
   receive_answer(context, packet, frame);
 }
@@ -43,11 +40,10 @@ void FunctionalHca::receive_rd_answer(const QpConfig& context, const ParsedPacke
 void FunctionalHca::prepare_rd(u32 ee, const ParsedPacket& packet, const RequestVerdict& v) {
   QpConfig& qp = contexts_.qps[device::receiver_number(ee)];
   if (request::is_new_resync(packet, v)) {
-    const bool keeps = qp.options.rd_abort == RdAbort::Keep;
-    abort_received(ee, keeps ? std::nullopt : std::optional(WcStatus::RemAbortErr));
+    const bool completes = completes_ended(qp, packet, v);
+    abort_received(ee, completes ? std::optional(aborted_status()) : std::nullopt);
   }
-  const bool copies = qp.options.rd_qkey_nak_pkey == RdQkeyNakPkey::Request;
-  if (v.cause == RequestCause::BadQkey && copies) qp.pkey = packet.bth.pkey;
+  qp.pkey = answer_pkey(qp, packet, v.cause);
 }
 
 // The message in progress ends. Its receive WQE completes with a status, or returns to its queue.
@@ -55,7 +51,7 @@ void FunctionalHca::abort_received(u32 ee, std::optional<WcStatus> status) {
   ReceiveState& r = contexts_.receive_of(ee);
   if (std::exchange(r.message, InMessage::None) != InMessage::Send) return;
   if (!status && put_back(contexts_.receive_of(r.owner), r.held_wqe)) return;
-  complete_taken(r.owner, r.held_wqe, status.value_or(WcStatus::RemAbortErr));
+  complete_taken(r.owner, r.held_wqe, status.value_or(aborted_status()));
 }
 
 void FunctionalHca::complete_taken(u32 qpn, u32 index, WcStatus status) {
@@ -70,7 +66,7 @@ void FunctionalHca::complete_taken(u32 qpn, u32 index, WcStatus status) {
 // Classes B and F: queue pair and EE context go on (o9-162.1.1, ERR-30).
 void FunctionalHca::end_refused(u32 ee, const ParsedPacket& packet, const RequestVerdict& v) {
   const QpConfig& qp = receiver(ee);
-  const bool completes = qp.options.rd_error_class == RdErrorClass::F;
+  const bool completes = completes_ended(qp, packet, v);
   const WcStatus status = failure_of(v.cause).status;
   const bool takes = completes && failure_takes_receive_wqe(qp, packet, v);
   abort_received(ee, completes ? std::optional(status) : std::nullopt);

@@ -2,6 +2,7 @@
 // RD: an EE context works for one queue pair at a time as requester, and for the one that a packet
 // names as responder (G13.1).
 #pragma once
+#include "model/proto/transport/port_rules.h"
 #include "model/proto/transport/request_effect.h"
 #include "model/proto/transport/requester_rules.h"
 #include "model/proto/transport/work_rules.h"
@@ -29,6 +30,10 @@ inline void follow(QpConfig& receiver, const QpConfig& context) {
   receiver.qpn = before.qpn;
   receiver.served = before.served;
   receiver.dest_qpn = before.dest_qpn;
+}
+// The next queue pair that asks may begin its message; in SQD none may (T13).
+inline bool may_serve_next(const QpConfig& context, bool serves, bool any_asks) {
+  return !serves && any_asks && context.state == QpState::Rts;
 }
 inline bool is_of_rd(const ParsedPacket& packet) {
   return packet.bth.opcode >> 5 == unsigned(Service::Rd);
@@ -71,6 +76,17 @@ inline void begin_resync(SentMessage& m, SendState& s, const QpConfig& context) 
 inline bool stops_ee_context(const QpConfig& context, WcStatus status) {
   return status == WcStatus::RetryExcErr && context.options.rd_retry_class == RdRetryClass::D;
 }
+// o9-23.2.1: the counter of an answer that the queue pair of its DestQP cannot take; nullptr: it can.
+// That to a RESYNC is for the EE context alone (G13.3).
+inline u64 DropCounters::*answer_drop(const QpConfig* queue_pair, bool resyncs) {
+  using D = DropCounters;
+  if (resyncs) return nullptr;
+  if (!queue_pair) return &D::unknown_qp;
+  if (queue_pair->service != Service::Rd) return &D::wrong_service;
+  return takes_responses(queue_pair->state) ? nullptr : &D::bad_qp_state;
+}
+// T9-22: the EE context sends no message of the queue pair that the answer names.
+inline bool is_ghost(const QpConfig& context, u32 dest_qp) { return dest_qp != context.served; }
 
 // ---- Responder
 // A packet of a reserved opcode has RDETH and DETH where any request has them; if the frame ends
@@ -108,6 +124,13 @@ inline void take_from(ReceiveState& queue, ReceiveState& s, const ParsedPacket& 
   if (begins_message(packet.opcode->position)) s.owner = packet.bth.dest_qp;
   if (s.rq_consumed != queue.rq_consumed) s.held_wqe = queue.rq_consumed++;
   e.receive_wqe = s.held_wqe;
+}
+// RSY-3: of the receive WQE of a message that a RESYNC ends.
+inline WcStatus aborted_status() { return WcStatus::RemAbortErr; }
+// VAL-10: the P_Key of an answer.
+inline u16 answer_pkey(const QpConfig& qp, const ParsedPacket& packet, RequestCause cause) {
+  const bool copies = qp.options.rd_qkey_nak_pkey == RdQkeyNakPkey::Request;
+  return cause == RequestCause::BadQkey && copies ? packet.bth.pkey : qp.pkey;
 }
 // True: the receive WQE of a message that `v` ends completes; otherwise it returns to its queue.
 inline bool completes_ended(const QpConfig& qp, const ParsedPacket& packet,

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "model/proto/transport/ee_context.h"
+
 namespace hca::blocks {
 using namespace proto;
 
@@ -31,9 +33,8 @@ Outcome& Outcomes::retire(const Packet& p) {
 
 // RD: the answer goes to the queue pair that asked (G13.2); VAL-10.
 void Outcomes::answer_from(Outcome& o, const Packet& p, const QpConfig& qp) {
-  const bool copies = qp.options.rd_qkey_nak_pkey == RdQkeyNakPkey::Request;
   o.reply.dest_qpn = p.parsed.deth.src_qp;
-  o.reply.pkey = p.verdict.cause == RequestCause::BadQkey && copies ? p.parsed.bth.pkey : qp.pkey;
+  o.reply.pkey = answer_pkey(qp, p.parsed, p.verdict.cause);
   o.completed.cqe.src_qp = p.parsed.deth.src_qp;
 }
 

@@ -39,7 +39,7 @@ void RdRequests::resync(Packet* p, ResponderQueue& q) {
   stage_.enter(*p, 0);
   Outcome& outcome = retire(p, p->parsed.bth.ack_req);
   if (std::exchange(q.wqe_open, false) && !p->keeps_wqe)
-    complete_held(outcome, q, WcStatus::RemAbortErr);
+    complete_held(outcome, q, aborted_status());
   PacketPool::give_back(p);
 }
 
@@ -52,7 +52,7 @@ void RdRequests::answer_refusal(Packet* p, ResponderQueue& q) {
     const bool held = std::exchange(q.wqe_open, false);
     const bool completes = completes_ended(qp_of(*p), p->parsed, v);
     if (held && !p->keeps_wqe) {
-      complete_held(outcome, q, completes ? status : WcStatus::RemAbortErr);
+      complete_held(outcome, q, completes ? status : aborted_status());
     } else if (completes && failure_takes_receive_wqe(qp_of(*p), p->parsed, v)) {
       outcome.completes = true;
       outcome.completed.cqe.status = status;
@@ -86,7 +86,7 @@ void RdRequests::refuse(Packet* p, ResponderQueue& q, bool counted) {
   Outcome& outcome = retire(p, true);
   if (v.cause == RequestCause::UnreadableReceiveWqe) put_back(queue, p->effect.receive_wqe);
   if (held && (completes || !put_back(queue, q.open_wqe)))
-    complete_held(outcome, q, completes ? failure.status : WcStatus::RemAbortErr);
+    complete_held(outcome, q, completes ? failure.status : aborted_status());
   else if (took && (completes || !put_back(queue, p->effect.receive_wqe)))
     outcome.completes = true, outcome.completed.cqe.status = failure.status;
   if (is_a) {

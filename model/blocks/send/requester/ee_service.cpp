@@ -3,8 +3,6 @@
 
 #include <utility>
 
-#include "model/proto/transport/port_rules.h"
-
 namespace hca::blocks {
 using namespace proto;
 
@@ -14,10 +12,9 @@ void EeService::ask(u32 qpn, SendQueue& q, u32 ee) {
   serve_next(ee);
 }
 
-// In SQD an EE context begins no message (T13).
 void EeService::serve_next(u32 ee) {
   Context& c = ees_[ee];
-  if (c.serves || c.asking.empty() || contexts_.qps[ee].state != QpState::Rts) return;
+  if (!may_serve_next(contexts_.qps[ee], c.serves, !c.asking.empty())) return;
   const u32 qpn = c.asking.pop();
   SendQueue &asking = queues_[qpn], &own = queues_[ee];
   QpConfig& config = served_[ee];
@@ -176,14 +173,9 @@ void EeService::end_resync(u32 ee) {
 bool EeService::takes(const Acknowledgement& a) {
   const QpConfig& context = contexts_.qps[a.qpn];
   const QpConfig* const qp = contexts_.find_qp(a.dest_qpn);
-  if (!queues_[a.qpn].resyncs) {
-    const auto counter = !qp                           ? &DropCounters::unknown_qp
-                         : qp->service != Service::Rd  ? &DropCounters::wrong_service
-                         : !takes_responses(qp->state) ? &DropCounters::bad_qp_state
-                                                       : nullptr;
-    if (counter) return counts_.drop(context.port, counter), false;
-  }
-  return a.dest_qpn == context.served;
+  if (const auto counter = answer_drop(qp, queues_[a.qpn].resyncs))
+    return counts_.drop(context.port, counter), false;
+  return !is_ghost(context, a.dest_qpn);
 }
 
 void EeService::note(const SchedulerNote& n) {
