@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace hca::testbench::malice::overlap {
 namespace {
-constexpr std::array kNames{"WRITE",          "READ",
+constexpr std::array kNames{"WRITE",          "PUT",
+                            "READ",           "GET",
                             "FetchAdd",       "CmpSwap",
                             "SEND",           "SEND with Invalidate",
                             "data of a READ", "Local Invalidate",
@@ -37,7 +39,8 @@ struct Choice {
   u32 weight;
 };
 constexpr std::array kChoices{
-    Choice{kPeer0, What::Write, 20},       Choice{kPeer0, What::Read, 15},
+    Choice{kPeer0, What::Write, 13},       Choice{kPeer0, What::Put, 7},
+    Choice{kPeer0, What::Read, 10},        Choice{kPeer0, What::Get, 5},
     Choice{kPeer0, What::FetchAdd, 15},    Choice{kPeer0, What::CompareSwap, 8},
     Choice{kPeer0, What::Send, 12},        Choice{kPeer0, What::SendInvalidate, 8},
     Choice{kReader, What::ReadData, 12},   Choice{kLocal, What::LocalInvalidate, 5},
@@ -60,6 +63,9 @@ Operation random_operation(engine::Random& random, u8 fill) {
   op.what = choice.what, op.actor = choice.actor;
   if (op.actor == kPeer0) op.actor = u8(kPeer0 + random.below(kPeers));
   op.key = u8(random.below(kKeys.size()));
+  op.second = random.chance(1, 2);
+  // RD has no SEND with Invalidate.
+  if (op.actor == kPeer2 && op.what == What::SendInvalidate) op.what = What::Send;
   // What is local names its memory by key 0.
   if (is_receive(op.what) || op.what == What::ReadData) op.key = 0;
   if (takes_key(op.what)) op.key = u8(1 + random.below(2));
@@ -104,6 +110,7 @@ std::string text_of(const Operation& op) {
   if (op.what == What::FetchAdd) text += fmt::format(", adds {:#x}", op.operand);
   if (op.what == What::CompareSwap)
     text += fmt::format(", {:#x} for {:#x}", op.operand, op.compare);
+  if (op.actor == kPeer2) text += op.second ? ", second queue pair" : ", first queue pair";
   if (op.reuses) text += ", then reused by the host";
   return text;
 }
@@ -116,6 +123,7 @@ bool apply(const Operation& op, State& state, std::vector<u8>& data) {
   const auto begin = state.memory.begin() + op.at, end = begin + op.bytes;
   switch (op.what) {
     case What::Read:
+    case What::Get:
       data.assign(begin, end);
       return true;
     case What::FetchAdd:

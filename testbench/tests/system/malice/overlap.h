@@ -10,6 +10,8 @@
 #include "model/engine/random.h"
 
 namespace hca::testbench::malice::overlap {
+// The peers are of RC, XRC and RD; the one of RD has two queue pairs over one EE context.
+//
 // Memory: kBytes, all accessible by key 0; keys 1 and 2 cover the places below. These two can be
 // removed, and are restored with the next burst. ATOMICs have the first words to themselves and the
 // host's own writes the rest: an HCA's ATOMIC is not atomic towards the host.
@@ -21,9 +23,9 @@ inline constexpr std::array kKeys{Span{0, kBytes}, Span{0, 40}, Span{8, kBytes}}
 
 // Each actor executes its operations in order; different actors are independent.
 enum Actor : u8 {
-  kPeer0,  // requests of peers to three queue pairs
-  kPeer1,
-  kPeer2,
+  kPeer0,    // requests of peers: RC
+  kPeer1,    // XRC
+  kPeer2,    // RD, to two queue pairs
   kReader,   // responses to READs that a queue pair has posted
   kLocal,    // Local Invalidate by another queue pair
   kCommand,  // commands of the host
@@ -34,7 +36,9 @@ inline constexpr std::size_t kPeers = 3, kQps = 5;
 
 enum class What : u8 {
   Write,
+  Put,  // an extended operation
   Read,
+  Get,  // an extended operation
   FetchAdd,
   CompareSwap,
   Send,            // its receive WQE names the place
@@ -51,12 +55,14 @@ struct Operation {
   u8 fill = 0;                   // the value of all bytes that it writes
   u32 at = 0, bytes = 0;         // its place
   u64 operand = 0, compare = 0;  // of an ATOMIC
+  bool second = false;           // of RD: to the second queue pair
   bool reuses = false;  // after its completion the place, or all memory of its key, is overwritten
   u32 gap = 0;          // ns after the beginning of the previous operation
 };
 constexpr bool is_receive(What what) { return what == What::Send || what == What::SendInvalidate; }
+constexpr bool reads(What what) { return what == What::Read || what == What::Get; }
 constexpr bool uses_key(What what) {
-  return what == What::Write || what == What::Read || what == What::FetchAdd ||
+  return what == What::Write || what == What::Put || reads(what) || what == What::FetchAdd ||
          what == What::CompareSwap;
 }
 constexpr bool takes_key(What what) {

@@ -11,7 +11,8 @@ namespace hca::testbench::malice::overlap {
 using namespace proto;
 
 namespace {
-constexpr u32 kFirstPsn = 0xfffff0, kCqes = 64;
+constexpr u32 kFirstPsn = 0xfffff0, kCqes = 64, kPeerEecn = 0x41;
+constexpr std::array<Service, kPeers> kServices{Service::Rc, Service::Xrc, Service::Rd};
 constexpr u8 kRights = kLocalWrite | kRemoteWrite | kRemoteRead | kRemoteAtomic;
 constexpr u64 kPage = 4096;
 
@@ -23,7 +24,9 @@ struct PacketRow {
 };
 constexpr std::array kPacketRows{
     PacketRow{What::Write, proto::Operation::Write, {}, true},
+    PacketRow{What::Put, proto::Operation::Put, Ext::Eoeth, true},
     PacketRow{What::Read, proto::Operation::ReadRequest, {}, false},
+    PacketRow{What::Get, proto::Operation::Get, Ext::Eoeth, false},
     PacketRow{What::FetchAdd, proto::Operation::FetchAdd, {}, false},
     PacketRow{What::CompareSwap, proto::Operation::CompareSwap, {}, false},
     PacketRow{What::Send, proto::Operation::Send, {}, true},
@@ -38,6 +41,7 @@ const PacketRow* packet_of(What what) {
 DeviceOptions options_of(const ReplayRunner& runner) {
   DeviceOptions options;
   options.transport.credits = false;  // how many receives are free is a matter of the moment
+  options.transport.xrc = options.transport.rd = options.transport.extended = true;
   return options_for(runner, options);
 }
 }  // namespace
@@ -65,11 +69,17 @@ void Device::make_queues() {
     must(qp, "a queue pair is refused");
     return qp;
   };
+  xrcd_ = verbs_.alloc_xrcd().value(), rdd_ = verbs_.alloc_rdd().value();
   for (u8 actor = 0; actor < kQps; ++actor) {
     End& end = ends_[actor];
+    const Service service = actor < kPeers ? kServices[actor] : Service::Rc;
+    init.service = service == Service::Rd ? service : Service::Rc;
     end.qp = make(end.send, end.receive), end.failed = true;
+    if (service == Service::Xrc) make_target(end);
+    if (service == Service::Rd) make_context(end);
     watch(actor, actor < kPeers ? end.receive : end.send);
   }
+  init.service = Service::Rc;
   Ring unused;
   connect(verbs_, *(registrar_ = make(registered_, unused)), kFirstPsn);
   verbs_.memory().watch(verbs_.command_blocks(), VerbsContext::kCommandBlockBytes,
@@ -80,6 +90,35 @@ void Device::make_queues() {
                               if (completed_) completed_(kCommand, key, WcStatus::Success);
                             }
                         });
+}
+
+// A target in place of the queue pair; its receive WQEs come from an SRQ.
+void Device::make_target(End& end) {
+  QpInitAttr init;
+  init.service = Service::Xrc, init.side = QpSide::Target, init.xrcd = xrcd_;
+  must(end.qp = verbs_.create_qp(init), "a target is refused");
+}
+
+// A second queue pair with the same CQs, and the EE context of both.
+void Device::make_context(End& end) {
+  must(end.second = verbs_.create_qp(end.qp->cap), "a queue pair is refused");
+  end.eecn = verbs_.create_eec().value();
+}
+
+// Nothing is left of earlier bursts.
+void Device::revive(u8 actor) {
+  End& end = ends_[actor];
+  const Service service = end.qp->cap.service;
+  const u32 rdd = service == Service::Rd ? rdd_ : 0;
+  connect(verbs_, *end.qp, kFirstPsn, kPeerQpn + actor, rdd);
+  if (service == Service::Rd) {
+    connect(verbs_, *end.second, kFirstPsn, kPeerQpn + actor, rdd);
+    connect_context(verbs_, end.eecn, kFirstPsn, kPeerEecn, rdd);
+  }
+  if (service != Service::Xrc) return;
+  SrqInitAttr init;
+  init.max_wr = 16, init.xrcd = xrcd_, init.cq = end.receive.cq;
+  must(end.srq = verbs_.create_srq(init), "an SRQ is refused");
 }
 
 void Device::watch(u8 actor, Ring& ring) {
@@ -105,7 +144,7 @@ void Device::prepare(const Burst& burst, State& state) {
   for (u8 actor = 0; actor < kQps; ++actor) {
     End& end = ends_[actor];
     if (end.failed)
-      connect(verbs_, *end.qp, kFirstPsn, kPeerQpn + actor), end.psn = kFirstPsn;
+      revive(actor), end.psn = kFirstPsn;
     else
       end.psn = psn_add(end.psn, end.begun);
     end.failed = false, end.begun = 0, frames_[actor].clear();
@@ -140,7 +179,11 @@ void Device::post_receive(const Operation& op) {
   const SgeList sge{memory_ + op.at, op.bytes, keys_[0].lkey};
   RecvWr wr;
   if (op.bytes) wr.sg_list = {&sge, 1};
-  must(verbs_.post_recv(*ends_[op.actor].qp, wr) == Error::None, "a receive is refused");
+  const End& end = ends_[op.actor];
+  const Error error = end.srq
+                          ? verbs_.post_srq_recv(*end.srq, wr)
+                          : verbs_.post_recv(op.second && end.second ? *end.second : *end.qp, wr);
+  must(error == Error::None, "a receive is refused");
 }
 
 void Device::post_read(const Operation& op) {
@@ -182,10 +225,17 @@ Frame Device::frame_of(const Operation& op) const {
   ext.atomic_eth = {memory_ + op.at, mr.rkey, op.operand, op.compare};
   ext.ieth.rkey = mr.rkey;
   ext.aeth = {ack_syndrome(0x1f), 0};
+  const Service service = end.qp->cap.service;
+  const OpcodeRow& row =
+      built_row(*opcode_row(service, packet.operation, Position::Only, packet.carried));
+  if (row.has(Ext::Eoeth))
+    ext.eoeth = {extended_opcode_of(row), op.what == What::Get ? op.bytes : 0, 0};
+  ext.xrc_eth.xrc_srq = end.srq ? end.srq->srqn : 0;
+  ext.rdeth.ee_context = end.eecn;
+  ext.deth = {kPeerQkey, kPeerQpn + op.actor};
+  const Qp& to = op.second && end.second ? *end.second : *end.qp;
   const std::vector<u8> payload(packet.has_payload ? op.bytes : 0, op.fill);
-  return peer_frame(end.qp->qpn,
-                    *opcode_row(Service::Rc, packet.operation, Position::Only, packet.carried),
-                    psn_add(end.psn, end.begun), ext, payload);
+  return peer_frame(to.qpn, row, psn_add(end.psn, end.begun), ext, payload);
 }
 
 // ---- What is seen

@@ -52,12 +52,18 @@ class Device {
   };
   struct End {
     Qp* qp = nullptr;
+    Qp* second = nullptr;  // RD
+    Srq* srq = nullptr;    // XRC
+    u32 eecn = 0;          // RD
     Ring send, receive;
     u32 psn = 0;  // of the first operation of this burst
     u32 begun = 0;
     bool failed = false;
   };
   void make_queues();
+  void make_target(End& end);
+  void make_context(End& end);
+  void revive(u8 actor);
   void watch(u8 actor, Ring& ring);
   void give_key(u8 key, bool is_new);
   void post_receive(const Operation& operation);
@@ -71,6 +77,7 @@ class Device {
   Qp* registrar_ = nullptr;  // its work requests create keys
   Ring registered_;
   u64 memory_ = 0;
+  u32 xrcd_ = 0, rdd_ = 0;
   std::array<Mr, kKeys.size()> keys_;
   // The DeregisterMr of this burst, until it is reported.
   std::array<std::optional<VerbsContext::Command>, kKeys.size()> deregistering_;

@@ -27,7 +27,7 @@ class Search {
       bool overtakes = false;
       for (const u32 i : actor) {
         if (done_[i]) continue;
-        const bool is_read = history_.operations[i].what == What::Read;
+        const bool is_read = reads(history_.operations[i].what);
         if (!(overtakes && is_read) && try_next(i, state)) return true;
         if (kind_ == Order::Strict || !is_read) break;
         overtakes = true;

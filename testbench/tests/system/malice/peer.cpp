@@ -25,23 +25,43 @@ void set_port(VerbsContext& verbs) {
   must(verbs.set_port(port) == Error::None, "the port is refused");
 }
 
-void connect(VerbsContext& verbs, Qp& qp, u32 psn, u32 peer_qpn) {
+namespace {
+QpAttributes attributes_of(u32 psn, u32 peer, u32 rdd) {
   QpAttributes q{};
-  const auto to = [&](QpState state, u32 mask) {
-    q.state = state, q.mask = kQpState | mask;
-    must(verbs.modify_qp(qp, q) == Error::None, "a transition is refused");
-  };
-  if (qp.state != QpState::Reset) to(QpState::Reset, 0);
   q.port = 1, q.access = kRemoteWrite | kRemoteRead | kRemoteAtomic;
-  to(QpState::Init, kQpPkeyIndex | kQpPort | kQpAccess);
-  q.path_mtu = kPathMtu, q.dest_qpn = peer_qpn, q.rq_psn = q.sq_psn = psn;
+  q.path_mtu = kPathMtu, q.dest_qpn = peer, q.rq_psn = q.sq_psn = psn;
   q.max_dest_rd_atomic = 4, q.min_rnr_timer = 12;
   q.dmac = kPeerMac, q.dgid_low = u64{0xffff} << 32 | kPeerIp, q.hop_limit = 64;
-  q.udp_source_port = 0xC000;
-  to(QpState::Rtr,
-     kQpPath | kQpPathMtu | kQpDestQpn | kQpRqPsn | kQpMaxDestRdAtomic | kQpMinRnrTimer);
+  q.udp_source_port = 0xC000, q.qkey = kPeerQkey, q.rdd = rdd;
   q.timeout = 14, q.retry_count = q.rnr_retry = 7, q.max_rd_atomic = 4;
-  to(QpState::Rts, kQpTimeout | kQpRetryCount | kQpRnrRetry | kQpSqPsn | kQpMaxRdAtomic);
+  return q;
+}
+// What each transition requires, and of the rest `also`.
+template <class Modify>
+void go_to_rts(Services kind, u32 also, QpAttributes q, const Modify& modify) {
+  QpState from = QpState::Reset;
+  for (const QpState state : {QpState::Init, QpState::Rtr, QpState::Rts}) {
+    const QpTransition& t = *find_transition(kind, std::exchange(from, state), state);
+    q.state = state, q.mask = t.required | (t.optional & also);
+    must(modify(q) == Error::None, "a transition is refused");
+  }
+}
+}  // namespace
+
+void connect(VerbsContext& verbs, Qp& qp, u32 psn, u32 peer_qpn, u32 rdd) {
+  QpAttributes q = attributes_of(psn, peer_qpn, rdd);
+  q.state = QpState::Reset, q.mask = kQpState;
+  if (qp.state != QpState::Reset) must(verbs.modify_qp(qp, q) == Error::None, "Reset is refused");
+  const u32 also = rdd ? kQpAccess | kQpMinRnrTimer : 0;
+  go_to_rts(kind_of(qp.cap.service, qp.cap.side), also, q,
+            [&](const QpAttributes& a) { return verbs.modify_qp(qp, a); });
+}
+
+void connect_context(VerbsContext& verbs, u32 eecn, u32 psn, u32 peer_eecn, u32 rdd) {
+  QpAttributes q = attributes_of(psn, peer_eecn, rdd);
+  q.state = QpState::Reset, q.mask = kQpState;
+  must(verbs.modify_eec(eecn, q) == Error::None, "Reset is refused");
+  go_to_rts(kEeContext, 0, q, [&](const QpAttributes& a) { return verbs.modify_eec(eecn, a); });
 }
 
 Frame peer_frame(u32 qpn, const OpcodeRow& row, u32 psn, const ExtHeaders& ext,

@@ -4,18 +4,12 @@
 #include <fmt/format.h>
 
 #include "model/proto/transport/psn.h"
-#include "model/proto/wire/opcodes.h"
 
 namespace hca::testbench::malice {
 namespace {
 constexpr u32 kRegionBytes = 8192;
-constexpr u32 kLongest = 4160;  // payload: what is longer no port takes from its link
-constexpr std::array<u32, 8> kFirstPsns{0,        1,        0x7ffffe, 0x7fffff,
-                                        0x800000, 0xfffffd, 0xfffffe, 0xffffff};
 constexpr std::array<u32, 3> kShortMtus{256, 512, 1024};
-std::string service_opcode(std::string_view service, const std::string& name) {
-  return service == "RC" || service == "XRC" ? name : std::string(service) + " " + name;
-}
+constexpr const char* kAllRights = "all | flush_global | flush_persistent | remote_atomic_write";
 }  // namespace
 
 RandomVector::RandomVector(u64 seed, u32 steps) : random_(seed) {
@@ -25,41 +19,85 @@ RandomVector::RandomVector(u64 seed, u32 steps) : random_(seed) {
 }
 
 void RandomVector::set_up() {
-  Json qps;
-  static const std::array<std::array<const char*, 3>, 5> kinds{{{"rc", "RC", ""},
-                                                                {"uc", "UC", ""},
-                                                                {"ud", "UD", ""},
-                                                                {"ini", "XRC", "initiator"},
-                                                                {"tgt", "XRC", "target"}}};
-  for (std::size_t i = 0; i < ends_.size(); ++i) {
-    End& end = ends_[i];
-    end.name = kinds[i][0];
-    end.service = kinds[i][1];
-    end.side = kinds[i][2];
-    end.path_mtu = end.service == "UD" ? 4096 : one_of(kShortMtus);
-    end.expected = one_of(kFirstPsns), end.next = one_of(kFirstPsns);
-    Json& qp = qps[end.name];
-    qp["service"] = end.service, qp["SqPSN"] = end.next;
-    if (end.service != "UD") qp["PathMTU"] = end.path_mtu, qp["RqPSN"] = end.expected;
-    if (end.is_reliable() && end.sends()) {
-      qp["RetryCount"] = random_.below(8);
-      qp["RnrRetry"] = random_.below(8);
-    }
-    if (end.is_reliable() && end.receives()) qp["MaxDestRdAtomic"] = 1 + random_.below(4);
-    if (!end.side.empty()) qp["side"] = end.side;
-    if (end.side == "target") qp["xrcd"] = "d";
+  static const std::array<std::array<const char*, 3>, kEnds> kinds{{{"rc", "RC", ""},
+                                                                    {"uc", "UC", ""},
+                                                                    {"ud", "UD", ""},
+                                                                    {"ini", "XRC", "initiator"},
+                                                                    {"tgt", "XRC", "target"},
+                                                                    {"rda", "RD", ""},
+                                                                    {"rdb", "RD", ""},
+                                                                    {"rdc", "RD", ""}}};
+  Json qps, contexts;
+  for (std::size_t i = 0; i < flows_.size(); ++i) {
+    Flow& flow = flows_[i];
+    flow.path_mtu = std::string_view(kinds[i][1]) == "UD" ? 4096 : one_of(kShortMtus);
+    flow.expected = one_of(kFirstPsns), flow.next = one_of(kFirstPsns);
+    if (i < kFirstContext) continue;
+    flow.ee = i == kFirstContext ? "e" : "f";
+    contexts[flow.ee] = context_attributes(flow);
   }
+  for (std::size_t i = 0; i < kEnds; ++i) {
+    End& end = ends_[i];
+    end.name = kinds[i][0], end.service = kinds[i][1], end.side = kinds[i][2];
+    end.flow = std::min(i, kFirstContext);
+    qps[end.name] = attributes_of(end);
+  }
+  static const std::array<const char*, 2> classes{"b", "f"}, retries{"b", "d"},
+      aborts{"complete", "keep"}, pkeys{"context", "request"};
   const Json of_xrc{{"xrcd", "d"}};
-  vector_.document["setup"] = {{"options", {{"xrc", true}}},
+  vector_.document["setup"] = {{"options",
+                                {{"xrc", true},
+                                 {"rd", true},
+                                 {"apm", true},
+                                 {"extended", true},
+                                 {"flush", true},
+                                 {"atomic_write", true},
+                                 {"rd_error_class", one_of(classes)},
+                                 {"rd_retry_class", one_of(retries)},
+                                 {"rd_abort", one_of(aborts)},
+                                 {"rd_qkey_nak_pkey", one_of(pkeys)}}},
                                {"xrc_domains", {{"d", Json::object()}}},
+                               {"rd_domains", {"rdd", "other_rdd"}},
+                               {"ee_contexts", contexts},
                                {"srqs", {{"x", of_xrc}, {"y", of_xrc}}},
                                {"regions",
-                                {{"m", {{"bytes", kRegionBytes}}},
+                                {{"m", {{"bytes", kRegionBytes}, {"access", kAllRights}}},
                                  {"read_only", {{"access", "remote_read"}}},
                                  {"foreign", {{"pd", "other"}}}}},
                                {"pds", {"other"}},
                                {"qps", qps}};
   vector_.document["steps"] = Json::array();
+}
+
+RandomVector::Json RandomVector::attributes_of(const End& end) {
+  const Flow& flow = flow_of(end);
+  Json qp{{"service", end.service}};
+  if (end.is_rd()) {
+    qp["rdd"] = end.name == "rdc" && chance(10) ? "other_rdd" : "rdd";
+    qp["ee"] = flow.ee, qp["Access"] = kAllRights;
+    return qp;
+  }
+  qp["SqPSN"] = flow.next;
+  if (end.service != "UD") {
+    qp["PathMTU"] = flow.path_mtu, qp["RqPSN"] = flow.expected;
+    qp["Access"] = end.service == "UC" ? "all" : kAllRights;
+  }
+  if (end.is_reliable() && end.sends())
+    qp["RetryCount"] = random_.below(8), qp["RnrRetry"] = random_.below(8);
+  if (end.is_reliable() && end.receives()) qp["MaxDestRdAtomic"] = 1 + random_.below(4);
+  if (!end.side.empty()) qp["side"] = end.side;
+  if (end.side == "target") qp["xrcd"] = "d";
+  return qp;
+}
+
+RandomVector::Json RandomVector::context_attributes(Flow& flow) {
+  return {{"rdd", "rdd"},
+          {"PathMTU", flow.path_mtu},
+          {"RqPSN", flow.expected},
+          {"SqPSN", flow.next},
+          {"RetryCount", random_.below(4)},
+          {"RnrRetry", random_.below(4)},
+          {"MaxDestRdAtomic", 1 + random_.below(4)}};
 }
 
 void RandomVector::add(const char* verb, Json json) {
@@ -89,13 +127,15 @@ RandomVector::Json RandomVector::place(u32 bytes) {
 }
 
 void RandomVector::step() {
-  End& end = ends_[random_.below(ends_.size())];
+  End& end = ends_[random_.below(kEnds)];
+  choose_context(end);
   const u64 what = random_.below(100);
   if (what < 20 && end.receives()) return post_receive(end);
-  if (what < 38 && end.sends()) return post_send(end);
-  if (what < 40) return revive(end);
-  if (what < 41) return add("advance", chance(70) ? "20 us" : "100 ms");
-  if (what < 58 && !end.outstanding.empty()) return response(end);
+  if (what < 36 && end.sends()) return post_send(end);
+  if (what < 37) return let_time_pass();
+  if (what < 39) return end.is_rd() && chance(60) ? revive_context(flow_of(end)) : revive(end);
+  if (what < 43 && end.migrates()) return migrate(end);
+  if (what < 58 && !flow_of(end).outstanding.empty()) return response(end);
   if (!end.receives() && !chance(5)) return post_send(end);
   end.service == "UD" ? datagram(end) : request(end);
 }
@@ -105,7 +145,7 @@ void RandomVector::post_receive(End& end) {
   const u32 grh = end.service == "UD" ? 40 : 0, count = u32(1 + random_.below(3));
   Json sges = Json::array();
   for (u32 i = 0; i < count; ++i)
-    sges.push_back(place(grh + length(std::min(end.path_mtu, 1024u), 2)));
+    sges.push_back(place(grh + length(std::min(flow_of(end).path_mtu, 1024u), 2)));
   Json post{{"wr_id", ++wr_id_}, {"sge", sges}};
   if (end.service == "XRC")
     post["srq"] = chance(70) ? "x" : "y";
@@ -115,236 +155,69 @@ void RandomVector::post_receive(End& end) {
 }
 
 void RandomVector::post_send(End& end) {
+  enum : u32 { kRc = 1, kUc = 2, kUd = 4, kXrc = 8, kRd = 16, kReliable = kRc | kXrc | kRd };
   struct Op {
     const char *name, *answer;
-    bool remote, atomic;
-    u32 services;  // 1 RC, 2 UC, 4 UD
+    bool remote;
+    u32 bytes;  // 0: any
+    u32 services;
   };
-  static constexpr std::array<Op, 8> ops{
-      Op{"SEND", "Acknowledge", false, false, 7},
-      Op{"SEND_WITH_IMM", "Acknowledge", false, false, 7},
-      Op{"SEND_WITH_INV", "Acknowledge", false, false, 1},
-      Op{"RDMA_WRITE", "Acknowledge", true, false, 3},
-      Op{"RDMA_WRITE_WITH_IMM", "Acknowledge", true, false, 3},
-      Op{"RDMA_READ", "RDMA READ Response", true, false, 1},
-      Op{"ATOMIC_CMP_AND_SWP", "ATOMIC Acknowledge", true, true, 1},
-      Op{"ATOMIC_FETCH_AND_ADD", "ATOMIC Acknowledge", true, true, 1}};
-  const u32 bit = end.is_reliable() ? 1 : end.service == "UC" ? 2 : 4;
+  static constexpr const char* kRead = "RDMA READ Response";
+  static constexpr std::array<Op, 12> ops{
+      Op{"SEND", "Acknowledge", false, 0, kReliable | kUc | kUd},
+      Op{"SEND_WITH_IMM", "Acknowledge", false, 0, kReliable | kUc | kUd},
+      Op{"SEND_WITH_INV", "Acknowledge", false, 0, kRc | kXrc},
+      Op{"RDMA_WRITE", "Acknowledge", true, 0, kReliable | kUc},
+      Op{"RDMA_WRITE_WITH_IMM", "Acknowledge", true, 0, kReliable | kUc},
+      Op{"RDMA_READ", kRead, true, 0, kReliable},
+      Op{"ATOMIC_CMP_AND_SWP", "ATOMIC Acknowledge", true, 8, kReliable},
+      Op{"ATOMIC_FETCH_AND_ADD", "ATOMIC Acknowledge", true, 8, kReliable},
+      Op{"EXTENDED_GET", kRead, true, 0, kReliable},
+      Op{"EXTENDED_PUT", "Acknowledge", true, 0, kReliable},
+      Op{"FLUSH", kRead, true, 0, kReliable},
+      Op{"ATOMIC_WRITE", kRead, true, 8, kRc}};
+  const u32 bit = end.service == "RC"    ? kRc
+                  : end.service == "UC"  ? kUc
+                  : end.service == "UD"  ? kUd
+                  : end.service == "XRC" ? kXrc
+                                         : kRd;
   const Op* op;
   do op = &one_of(ops);
   while (!(op->services & bit) && !chance(2));
-  const u32 bytes = op->atomic ? 8 : length(std::min(end.path_mtu, 1024u), 3);
+  Flow& flow = flow_of(end);
+  const std::string_view name = op->name;
+  u32 bytes = op->bytes ? op->bytes : length(std::min(flow.path_mtu, 1024u), 3);
+  if (name == "FLUSH") bytes = 0;
   Json wr{{"qp", end.name}, {"wr_id", ++wr_id_}, {"op", op->name}};
   if (bytes) wr["sge"] = Json::array({place(bytes)});
   if (end.service == "XRC") wr["remote_srq"] = 5;
+  if (end.is_rd()) wr["rd"] = {{"EEC", chance(98) ? Json(flow.ee) : Json(77)}};
   if (op->remote) wr["remote"] = 0x1000 + 8 * random_.below(64), wr["rkey"] = 0x1234;
-  if (std::string_view(op->name).ends_with("IMM")) wr["imm"] = 0xabcd;
-  if (std::string_view(op->name).ends_with("INV")) wr["invalidate"] = 0x4321;
-  if (op->atomic) wr[std::string_view(op->name).ends_with("ADD") ? "add" : "compare"] = 3;
+  if (name.ends_with("IMM")) wr["imm"] = 0xabcd;
+  if (name.ends_with("INV")) wr["invalidate"] = 0x4321;
+  if (name.starts_with("ATOMIC_") && name != "ATOMIC_WRITE")
+    wr[name.ends_with("ADD") ? "add" : "compare"] = 3;
+  if (name == "FLUSH")
+    wr["operands"] = {{"Placement", 1 + random_.below(3)}, {"Selectivity", 0}, {"Length", 8}};
+  if (name == "EXTENDED_GET" && bytes && chance(40)) {
+    const u32 request = u32(random_.below(std::min(bytes, 256u) + 1));
+    wr["operands"] = {{"RequestBytes", request}}, bytes -= request;
+  }
+  if (name == "ATOMIC_WRITE") bytes = 0;  // of its answer
   if (chance(10)) wr["unsignaled"] = true;
   if (chance(10)) wr["flags"] = {"fence"};
   if (chance(10)) wr["push"] = true;
+  // Timers that start at different times expire in this order: migrations raise events.
+  if (end.migration == proto::PathMigState::Armed) add("advance", "20 us");
   add("post_send", std::move(wr));
-  const u32 packets = proto::psns_of(bytes, end.path_mtu);
-  if (end.is_reliable()) end.outstanding.push_back({op->answer, end.next, packets, bytes});
-  end.next = proto::psn_add(end.next, packets);
-}
-
-// By Reset to RTS.
-void RandomVector::revive(End& end) {
-  const bool is_ud = end.service == "UD";
-  const auto modify = [&](Json body) {
-    add("command", {{"name", "ModifyQp"}, {"object", end.name}, {"body", std::move(body)}});
-  };
-  if (chance(25)) return modify({{"State", "Error"}});
-  end.expected = one_of(kFirstPsns), end.next = one_of(kFirstPsns);
-  end.message.clear(), end.outstanding.clear(), end.left = end.msn = 0;
-  modify({{"State", "Reset"}});
-  Json init{{"State", "Init"}, {"P_KeyIndex", 0}, {"Port", 1}}, rtr{{"State", "RTR"}};
-  if (is_ud)
-    init["Q_Key"] = 0;
-  else
-    init["Access"] = "all";
-  modify(init);
-  if (!is_ud) {
-    rtr.update({{"DMAC", "0x020000000002"},
-                {"DGIDHigh", 0},
-                {"DGIDLow", "0xffffc0000202"},
-                {"HopLimit", 64},
-                {"UdpSourcePort", "0xc000"},
-                {"PathMTU", end.path_mtu},
-                {"DestQP", end.name + ".peer"},
-                {"RqPSN", end.expected}});
-    if (end.is_reliable() && end.receives())
-      rtr.update({{"MaxDestRdAtomic", 4}, {"MinRnrTimer", 12}});
+  const u32 packets = proto::psns_of(bytes, flow.path_mtu);
+  const Asked asked{op->answer, flow.next, packets, bytes};
+  if (end.is_rd()) {
+    end.waiting.emplace_back(end.flow, asked);
+    return serve();
   }
-  modify(rtr);
-  Json rts{{"State", "RTS"}, {"SqPSN", end.next}};
-  if (end.is_reliable()) rts["Timeout"] = 14;
-  if (end.is_reliable() && end.sends())
-    rts.update({{"RetryCount", 7}, {"RnrRetry", 7}, {"MaxRdAtomic", 4}});
-  modify(rts);
-}
-
-// ---- The peer
-void RandomVector::request(End& end) {
-  Json p;
-  std::string opcode;
-  u32 bytes = 0, psns = 1;
-  const u32 mtu = end.path_mtu;
-  if (!end.message.empty() && chance(88)) {
-    const bool is_last = end.left <= mtu;
-    bytes = is_last ? end.left : mtu;
-    opcode = end.message + (is_last ? chance(20) ? " Last with Immediate" : " Last" : " Middle");
-    end.left -= bytes;
-    if (is_last) end.message.clear();
-  } else {
-    const u64 kind = random_.below(end.is_reliable() ? 6 : 4);
-    const std::string name = kind < 2 ? "SEND" : "RDMA WRITE";
-    const u32 whole = length(mtu, 3);
-    p["VA"] = fmt::format("m + {}", random_.below(kRegionBytes - whole)), p["R_Key"] = "m.key";
-    p["DMALen"] = whole;
-    end.message.clear();
-    if (kind == 4) {
-      opcode = "RDMA READ Request", psns = proto::psns_of(whole, mtu);
-    } else if (kind == 5) {
-      opcode = chance(50) ? "CmpSwap" : "FetchAdd", p.erase("DMALen");
-      p["VA"] = fmt::format("m + {}", random_.below(64) * 8 + (chance(5) ? 4 : 0));
-      p["SwapDt/AddDt"] = random_.below(3);
-    } else if (whole > mtu) {
-      opcode = name + " First", bytes = mtu, end.message = name, end.left = whole - mtu;
-    } else {
-      opcode = name + (chance(20) ? " Only with Immediate" : " Only"), bytes = whole;
-    }
-    if (name == "SEND" && kind < 4) p.erase("VA"), p.erase("R_Key"), p.erase("DMALen");
-  }
-  p["opcode"] = service_opcode(end.service, opcode), p["PSN"] = end.expected;
-  if (bytes) p["payload"] = {{"bytes", bytes}, {"seed", random_.below(256)}};
-  if (end.is_reliable() && chance(30)) p["A"] = random_.below(2);
-  if (end.service == "XRC" && chance(20)) p["XRCSRQ"] = chance(90) ? Json("y") : Json(99);
-  if (chance(22)) return spoil(end, p), give(end, std::move(p));
-  end.expected = proto::psn_add(end.expected, psns);
-  give(end, std::move(p));
-}
-
-void RandomVector::datagram(End& end) {
-  const u32 bytes = chance(5) ? u32(4095 + random_.below(3)) : length(1024, 2);
-  Json p{{"opcode", chance(30) ? "UD SEND Only with Immediate" : "UD SEND Only"},
-         {"PSN", random_.below(1 << 24)}};
-  if (bytes) p["payload"] = {{"bytes", bytes}, {"seed", random_.below(256)}};
-  if (chance(22)) spoil(end, p);
-  give(end, std::move(p));
-}
-
-void RandomVector::response(End& end) {
-  Asked& head = end.outstanding.front();
-  Json p{{"PSN", head.psn}, {"Syndrome", 0x1f}, {"MSN", end.msn + 1}};
-  const std::string answer = head.answer;
-  bool done = true;
-  if (answer == "RDMA READ Response") {
-    const bool first = head.packets == proto::psns_of(head.bytes, end.path_mtu),
-               last = head.packets == 1;
-    const u32 sent = (proto::psns_of(head.bytes, end.path_mtu) - head.packets) * end.path_mtu;
-    const u32 bytes = std::min(head.bytes - sent, end.path_mtu);
-    p["opcode"] = answer + (first && last ? " Only"
-                            : first       ? " First"
-                            : last        ? " Last"
-                                          : " Middle");
-    if (!first && !last) p.erase("Syndrome"), p.erase("MSN");
-    if (bytes) p["payload"] = {{"bytes", bytes}, {"seed", random_.below(256)}};
-    done = last;
-  } else {
-    p["opcode"] = answer;
-    if (answer == "Acknowledge") p["PSN"] = proto::psn_add(head.psn, head.packets - 1);
-    if (answer != "Acknowledge") p["OrigRemDt"] = random_.below(1 << 20);
-  }
-  if (chance(22)) {
-    // RNR timers are long: those of a model whose work takes time fire in `advance` too.
-    static constexpr std::array<u32, 14> syndromes{0x00, 0x01, 0x20, 0x3e, 0x3f, 0x40, 0x5f,
-                                                   0x60, 0x61, 0x62, 0x63, 0x64, 0x7f, 0x80};
-    if (p.contains("Syndrome") && chance(50))
-      p["Syndrome"] = one_of(syndromes);
-    else
-      spoil(end, p);
-    return give(end, std::move(p));
-  }
-  if (done)
-    end.msn = proto::psn_add(end.msn, 1), end.outstanding.erase(end.outstanding.begin());
-  else
-    head.psn = proto::psn_add(head.psn, 1), --head.packets;
-  give(end, std::move(p));
-}
-
-void RandomVector::give(End& end, Json packet) {
-  packet["qp"] = end.name;
-  end.last = packet;
-  add("inject", std::move(packet));
-}
-
-// One thing is wrong, or perhaps wrong.
-void RandomVector::spoil(const End& end, Json& p) {
-  static const std::array<const char*, 5> keys{"m.key + 1", "read_only.key", "foreign.key", "0",
-                                               "0xffffffff"};
-  static const std::array<const char*, 6> places{"m + 8191", "m + 8192",  "0xffffffffffffffff",
-                                                 "0",        "read_only", "foreign"};
-  static constexpr std::array<u32, 6> pkeys{0x7fff, 0x8001, 1, 0, 0x8000, 0xfffe};
-  static const std::array<const char*, 5> qkeys{"1", "0x80010000", "0x80000000", "0xffffffff",
-                                                "0x7fffffff"};
-  static const std::array<const char*, 6> qpns{"0", "1", "0xffffff", "rc", "uc", "tgt"};
-  const bool has_reth = p.contains("DMALen"), has_key = p.contains("R_Key");
-  switch (random_.below(15)) {
-    case 0:
-    case 1:
-      p["PSN"] = psn_near(p["PSN"].get<u32>());
-      return;
-    case 2:
-      if (has_key) p["R_Key"] = one_of(keys);
-      return;
-    case 3:
-      if (has_key) p["VA"] = one_of(places);
-      return;
-    case 4:
-      static constexpr std::array<u32, 7> lengths{0,          1,          256,       1025,
-                                                  0x80000000, 0x80000001, 0xffffffff};
-      if (has_reth) p["DMALen"] = one_of(lengths);
-      return;
-    case 5: {
-      const u32 mtu = end.path_mtu;
-      const std::array<u32, 7> all{0, 1, mtu - 1, mtu, mtu + 1, mtu + 4, 2 * mtu};
-      p["payload"] = {{"bytes", std::min(one_of(all), kLongest)}, {"seed", 9}};
-      return;
-    }
-    case 6:
-      p["P_Key"] = one_of(pkeys);
-      return;
-    case 7:
-      if (end.service == "UD") p["Q_Key"] = one_of(qkeys);
-      return;
-    case 8:
-    case 9: {
-      const proto::OpcodeRow& row = one_of(proto::kOpcodeRows);
-      const std::string service(name_of(row.service)), name(row.name);
-      p = {{"opcode", service == end.service ? name : service + " " + name}, {"PSN", p["PSN"]}};
-      if (chance(50)) p["payload"] = {{"bytes", length(end.path_mtu, 1)}, {"seed", 7}};
-      return;
-    }
-    case 10:
-      p["DestQP"] = one_of(qpns);
-      return;
-    case 11:
-      p["ICRC"] = "bad";
-      return;
-    case 12:
-      p["PadCnt"] = random_.below(4);
-      return;
-    case 13: {
-      const std::array<const char*, 5> bits{"SE", "M", "A", "F", "B"};
-      p[one_of(bits)] = random_.below(2);
-      return;
-    }
-    default:
-      if (!end.last.is_null()) p = end.last;
-  }
+  if (end.is_reliable()) flow.outstanding.push_back(asked);
+  flow.next = proto::psn_add(flow.next, packets);
 }
 
 Vector shrink(Vector vector, const std::function<bool(const Vector&)>& fails) {
