@@ -29,6 +29,31 @@ def native(frame):
     return lrh + transport + b"\0\0"
 
 
+REQUESTS = frozenset(range(0x0D)) | {0x13, 0x14, 0x15}  # OpCode[4:0]; 0x0D to 0x12 are answers
+
+
+def checksum(header):
+    total = sum(struct.unpack(f">{len(header) // 2}H", header))
+    while total >> 16:
+        total = (total & 0xFFFF) + (total >> 16)
+    return total ^ 0xFFFF
+
+
+def of_rd(frame):
+    """A frame of RC as one of RD: an RDETH after the BTH, in requests a DETH as well; nothing for one of another service."""
+    opcode = frame[TO_TRANSPORT]
+    if opcode >= 0x16:
+        return b""
+    headers = bytes(4) + (bytes(8) if opcode in REQUESTS else b"")
+    out = bytearray(frame[:TO_TRANSPORT + 12] + headers + frame[TO_TRANSPORT + 12:])
+    out[TO_TRANSPORT] = 0x40 | opcode
+    for at in (14 + 2, 14 + 20 + 4):  # lengths of IPv4 and UDP
+        struct.pack_into(">H", out, at, struct.unpack_from(">H", out, at)[0] + len(headers))
+    out[24:26] = bytes(2)
+    struct.pack_into(">H", out, 24, checksum(bytes(out[14:34])))
+    return bytes(out)
+
+
 def pcapng(packets):
     def block(kind, body):
         body += bytes(-len(body) % 4)
@@ -68,13 +93,16 @@ def seeds_of(root):
     parse.update({f"native_{n}": b"\0" + native(frame) for n, frame in enumerate(all_frames)})
     to_device = [struct.pack("<BH", 28, len(frame)) + frame for frame in all_frames]  # to RC, all mended
     packets = {f"{n}": b"".join(to_device[n:n + 4]) for n in range(len(to_device))}
+    # To the first queue pair of RD, all mended.
+    to_context = [struct.pack("<BH", 127 & ~2, len(frame)) + frame for frame in map(of_rd, all_frames) if frame]
+    packets |= {f"rd_{n}": b"".join(to_context[n:n + 4]) for n in range(len(to_context))}
     files = short(captures.glob("*.pcap"), 4608)
     files["frames.pcapng"] = pcapng(all_frames[:8])
     pasted = {f"{n}_{kind}": text.encode() for n, frame in enumerate(all_frames[:8]) for kind, text in enumerate(texts(frame))}
     wqes, commands = {}, {}
-    for code in range(48):
+    for code in range(52):
         wqe = bytes([code, 1]) + bytes(62)
-        wqes[f"{code}"] = b"".join(bytes([queue | 56, len(wqe)]) + wqe for queue in (0, 1, 2, 4))
+        wqes[f"{code}"] = b"".join(bytes([queue | 56, len(wqe)]) + wqe for queue in (0, 1, 2, 4, 65))
         commands[f"{code}"] = 2 * (bytes([code]) + struct.pack("<I", code % 20) + bytes([160]) + bytes(range(160)))
     bells = {f"{offset:x}_{number}": struct.pack("<HB", offset, 8) + struct.pack(">IHH", number, 0, 3)
              for offset in (0, 8, 16, 24, 32, 40, 0x800, 0x808) for number in (0, 16, 17)}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Packets to a device that is ready for them. Each: a byte of flags, two of its length, its bytes.
 // Flags: the queue pair that it is turned to (bits 1:0, 3: as it is), a small PSN (4), the region's
-// key and an address in it (8), right CRCs (16).
+// key and an address in it (8), right CRCs (16), its SRQ, its EE context and its Q_Key (32).
 #include <cstddef>
 #include <vector>
 
@@ -19,19 +19,20 @@ void mend(fuzz::Device& device, std::vector<u8>& frame, u64 flags) {
   if (qp < fuzz::Device::kQps) p.bth.dest_qp = device.qp(qp).qpn;
   if (flags & 4) p.bth.psn &= 0xf;
   encode(p.bth, transport);
-  u8* const behind = transport + bytes_of<Bth>() + (p.has(Ext::Eoeth) ? bytes_of<Eoeth>() : 0);
-  const auto change = [&](auto header) {
+  const auto change = [&](auto& header) {
     header.rkey = device.key();
     header.va = fuzz::Device::kMemory + header.va % 4096;
-    encode(header, behind);
   };
-  const bool is_first = p.opcode->service != Service::Rd && p.opcode->service != Service::Xrc;
-  if (flags & 32 && p.has(Ext::XrcEth)) {
+  if (flags & 32) {
     p.xrc_eth.xrc_srq = device.srqn();
-    encode(p.xrc_eth, behind);
+    p.rdeth.ee_context = device.eecn();
+    p.deth.qkey = fuzz::Device::kQkey;
   }
-  if (flags & 8 && is_first && p.has(Ext::Reth) && !p.has(Ext::Feth)) change(p.reth);
-  if (flags & 8 && is_first && p.has(Ext::AtomicEth)) change(p.atomic_eth);
+  if (flags & 8) {
+    change(p.reth);
+    change(p.atomic_eth);
+  }
+  write_ext(*p.opcode, p, transport + bytes_of<Bth>());
   if (flags & 16) finish_frame(frame.data(), p);
 }
 }  // namespace

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // WQEs as no driver writes them. Each: a byte of flags, one of its length, its bytes. Flags: the
 // queue pair (bits 1:0), its receive queue (4), the right index (8), the region's key in its SGEs
-// (16), the doorbell rings (32).
+// (16), the EE context of the device (16, RD), the doorbell rings (32).
 #include <cstddef>
 #include <vector>
 
 #include "model/proto/bytes.h"
 #include "model/proto/interface/device.h"
+#include "model/proto/transport/ee_context.h"
 #include "testbench/fuzz/shared/device.h"
 
 using namespace hca;
@@ -33,7 +34,15 @@ extern "C" int LLVMFuzzerTestOneInput(const u8* data, std::size_t size) {
       SendWqe s = decode<SendWqe>(wqe.data());
       s.index = count, encode(s, wqe.data());
     }
-    for (std::size_t at = head; flags & 16 && at + kSgeBytes <= wqe.size(); at += kSgeBytes) {
+    std::size_t segments = head;
+    if (!receives && qp.cap.service == Service::Rd) {
+      const auto opcode = std::size_t(decode<SendWqe>(wqe.data()).opcode);
+      const std::size_t at = rd_address_offset(kWorkRows[std::min(opcode, kWorkRows.size() - 1)]);
+      segments = at + kRdAddressBytes;
+      const RdAddress to{device.eecn(), fuzz::Device::kPeerQpn, fuzz::Device::kQkey};
+      if (flags & 16 && segments <= wqe.size()) encode(to, wqe.data() + at);
+    }
+    for (std::size_t at = segments; flags & 16 && at + kSgeBytes <= wqe.size(); at += kSgeBytes) {
       Sge sge = decode<Sge>(wqe.data() + at);
       sge.lkey = device.key(), sge.va = fuzz::Device::kMemory + sge.va % 4096, sge.bytes %= 8192;
       encode(sge, wqe.data() + at);

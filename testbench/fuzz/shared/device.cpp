@@ -25,23 +25,43 @@ tlm_::PageStore& pages() {
 }
 // An object with a number far ahead takes the time to make all those below it.
 constexpr device::ObjectLimits kLimits{
-    .qps = 256, .cqs = 256, .regions = 1024, .srqs = 256, .pds = 256};
+    .qps = 256, .cqs = 256, .regions = 1024, .srqs = 256, .pds = 256, .ee_contexts = 256};
 struct QpKindRow {
   Service service;
   QpSide side;
 };
 constexpr std::array kKinds{
-    QpKindRow{Service::Rc, QpSide::Both}, QpKindRow{Service::Uc, QpSide::Both},
-    QpKindRow{Service::Ud, QpSide::Both}, QpKindRow{Service::Xrc, QpSide::Initiator},
-    QpKindRow{Service::Xrc, QpSide::Target}};
+    QpKindRow{Service::Rc, QpSide::Both},    QpKindRow{Service::Uc, QpSide::Both},
+    QpKindRow{Service::Ud, QpSide::Both},    QpKindRow{Service::Xrc, QpSide::Initiator},
+    QpKindRow{Service::Xrc, QpSide::Target}, QpKindRow{Service::Rd, QpSide::Both},
+    QpKindRow{Service::Rd, QpSide::Both}};
 static_assert(kKinds.size() == Device::kQps);
 testbench::DeviceOptions options() {
   testbench::DeviceOptions options;
   options.limits = kLimits;
   options.pages = &pages();
-  options.transport.xrc = true;
+  TransportOptions& t = options.transport;
+  t.xrc = t.rd = t.apm = t.extended = t.flush = t.atomic_write = true;
   return options;
 }
+QpAttributes attributes() {
+  QpAttributes q{};
+  q.port = 1;
+  q.access = kWindowAccess;
+  q.path_mtu = 256;
+  q.dest_qpn = Device::kPeerQpn;
+  q.qkey = Device::kQkey;
+  q.max_dest_rd_atomic = q.max_rd_atomic = 4;
+  q.min_rnr_timer = 12;
+  q.dmac = kPeerMac;
+  q.dgid_low = u64{0xffff} << 32 | kPeerIp;
+  q.hop_limit = 64;
+  q.udp_source_port = 0xC000;
+  q.timeout = 14;
+  q.retry_count = q.rnr_retry = 2;
+  return q;
+}
+constexpr std::array kWay{QpState::Init, QpState::Rtr, QpState::Rts};
 }  // namespace
 
 Device::Device(bool cycle)
@@ -66,6 +86,9 @@ Device::Device(bool cycle)
   srq.xrcd = xrcd_;
   srq.cq = cq_;
   srq_ = verbs_.create_srq(srq);
+  rdd_ = verbs_.alloc_rdd().value();
+  eecn_ = verbs_.create_eec().value();
+  connect_context();
   for (std::size_t i = 0; i < kQps; ++i) connect(i);
   guard(false);
 }
@@ -83,24 +106,27 @@ void Device::connect(std::size_t i) {
   init.max_send_sge = init.max_recv_sge = 4;
   qps_[i] = verbs_.create_qp(init);
   testbench::Qp& qp = *qps_[i];
-  QpAttributes q{};
-  q.port = 1;
-  q.access = kWindowAccess;
-  q.path_mtu = 256;
-  q.dest_qpn = 0x4f;
-  q.max_dest_rd_atomic = q.max_rd_atomic = 4;
-  q.min_rnr_timer = 12;
-  q.dmac = kPeerMac;
-  q.dgid_low = u64{0xffff} << 32 | kPeerIp;
-  q.hop_limit = 64;
-  q.udp_source_port = 0xC000;
-  q.timeout = 14;
-  q.retry_count = q.rnr_retry = 2;
+  QpAttributes q = attributes();
+  q.rdd = rdd_;
+  const u32 also = service == Service::Rd ? kQpAccess | kQpMinRnrTimer : 0;
   QpState from = QpState::Reset;
-  for (const QpState state : {QpState::Init, QpState::Rtr, QpState::Rts}) {
+  for (const QpState state : kWay) {
+    const Services kind = kind_of(service, side);
+    const QpTransition& t = *find_transition(kind, std::exchange(from, state), state);
     q.state = state;
-    q.mask = find_transition(kind_of(service, side), std::exchange(from, state), state)->required;
+    q.mask = t.required | (t.optional & also);
     require(verbs_.modify_qp(qp, q) == Error::None);
+  }
+}
+
+void Device::connect_context() {
+  QpAttributes q = attributes();
+  q.rdd = rdd_;
+  QpState from = QpState::Reset;
+  for (const QpState state : kWay) {
+    q.state = state;
+    q.mask = find_transition(kEeContext, std::exchange(from, state), state)->required;
+    require(verbs_.modify_eec(eecn_, q) == Error::None);
   }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device with queue pairs of RC, UC, UD and both sides of XRC, an SRQ of XRC and a region, and the actions of a fuzz target on it.
+// A device with queue pairs of RC, UC, UD, both sides of XRC, and two of RD over one EE context, an
+// SRQ of XRC and a region, with all optional operations; and the actions of a fuzz target on it.
 #pragma once
 #include <array>
 #include <cstdlib>
@@ -50,7 +51,7 @@ class Input {
 class Device {
  public:
   static constexpr u64 kMemory = (u64{1} << 24) + 0x10000, kMemoryBytes = 16384;
-  static constexpr std::size_t kQps = 5;
+  static constexpr std::size_t kQps = 7;
   static constexpr u32 kReceives = 4;  // posted by post_receives() on each queue pair
 
   explicit Device(bool cycle);
@@ -60,6 +61,8 @@ class Device {
   // The number of a queue pair in the bits 0, 1 and 6 of an action's flags; kQps and more: none.
   static constexpr std::size_t index_of(u64 flags) { return (flags & 3) | (flags >> 4 & 4); }
   u32 srqn() const { return srq_->srqn; }
+  u32 eecn() const { return eecn_; }
+  static constexpr u32 kQkey = 0x11111111, kPeerQpn = 0x4f;
   testbench::VerbsContext& verbs() { return verbs_; }
   testbench::ReplayDevice& model() { return *model_; }
   void post_receives();
@@ -71,13 +74,14 @@ class Device {
  private:
   static constexpr u64 kGuardBytes = 4096;
   void connect(std::size_t i);
+  void connect_context();
   void guard(bool check);
 
   std::unique_ptr<testbench::ReplayDevice> model_;
   testbench::VerbsContext verbs_;
   testbench::Cq* cq_ = nullptr;
   testbench::Srq* srq_ = nullptr;
-  u32 xrcd_ = 0;
+  u32 xrcd_ = 0, rdd_ = 0, eecn_ = 0;
   testbench::Mr mr_;
   std::array<testbench::Qp*, kQps> qps_{};
 };
