@@ -70,6 +70,11 @@ for service in uc ud; do
   build/release/hca run testbench/scenarios/soak_$service.yaml --set workload[0].messages=1000000 | tail -n 4
 done
 
+for service in xrc rd; do
+  step "soak: a million messages of $service"
+  build/release/hca run testbench/scenarios/soak_$service.yaml --set workload[0].messages=500000 | tail -n 4
+done
+
 step "soak: 200000 messages with all RTL blocks in the path"
 plain=$(build/release/hca run testbench/scenarios/soak.yaml --set run.hash=true | sed -n 's/^hash //p')
 with_rtl=$(build/release/hca run testbench/scenarios/soak.yaml --set run.hash=true --set rtl=all | sed -n 's/^hash //p')
