@@ -23,13 +23,14 @@ std::string describe(const Flow& flow, const Flow* mate) {
     return fmt::format("{} datagrams of {} QP {:#x}{}", flow.packets.size(), text_of(flow.from),
                        flow.source_qp, anew);
   const JudgedPacket& first = *flow.packets.front();
+  const std::string_view what = flow.service == Service::Rd ? "EE context" : "QP";
   if (!mate)
-    return fmt::format("{} {} > {} QP {:#x}, {} packets, path MTU {}, P_Key {:#x}, {}{}", service,
-                       text_of(flow.from), text_of(flow.to), flow.qpn, flow.packets.size(),
+    return fmt::format("{} {} > {} {} {:#x}, {} packets, path MTU {}, P_Key {:#x}, {}{}", service,
+                       text_of(flow.from), text_of(flow.to), what, flow.qpn, flow.packets.size(),
                        flow.mtu, first.p.bth.pkey, framing_row(first.p.framing).name, anew);
   return fmt::format(
-      "{} {} QP {:#x} <> {} QP {:#x}, {} and {} packets, path MTU {}, P_Key {:#x}, {}{}{}", service,
-      text_of(flow.from), mate->qpn, text_of(flow.to), flow.qpn, flow.packets.size(),
+      "{} {} {} {:#x} <> {} {} {:#x}, {} and {} packets, path MTU {}, P_Key {:#x}, {}{}{}", service,
+      text_of(flow.from), what, mate->qpn, text_of(flow.to), what, flow.qpn, flow.packets.size(),
       mate->packets.size(), flow.mtu, first.p.bth.pkey, framing_row(first.p.framing).name,
       flow.cm ? ", connected by the CM" : "", anew);
 }
@@ -40,6 +41,7 @@ void judge_flow(const std::vector<Flow>& flows, const Flow& flow, Verdicts& verd
   switch (flow.service) {
     case Service::Rc:
     case Service::Xrc:
+    case Service::Rd:
       return judge_reliable(flow, mate, verdicts);
     case Service::Uc:
       return judge_unreliable(flow, verdicts);

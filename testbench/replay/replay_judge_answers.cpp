@@ -38,7 +38,8 @@ class Answers {
     const bool is_new = c.last() >= newest_;
     if (is_new) judge_credits(c);
     newest_ = std::max(newest_, c.last() + 1);
-    if (c.first <= executed_ && c.last() >= executed_) executed_ = c.last() + 1;
+    const bool resyncs = c.packet->is(Operation::Resync);  // it need not be expected
+    if ((c.first <= executed_ || resyncs) && c.last() >= executed_) executed_ = c.last() + 1;
     if (!is_new) judge_retry(c);
     if (rnr_ && rnr_->psn == c.first) {
       const u64 waited = c.packet->time - rnr_->time;
@@ -105,11 +106,21 @@ class Answers {
     if (v_.complete() && !refuses && psn >= executed_ && psn < newest_)
       v_.broken(AnswersUnexecuted, p.number, p.text());
     if (fatal_ && psn >= *fatal_ && !is_copy(p)) v_.broken(AfterFatalNak, p.number, p.text());
+    judge_asker(p, psn);
     if (p.is(Operation::Acknowledge))
       acknowledge(p, psn);
     else
       respond(p, psn);
     last_ = &p;
+  }
+  // RD: the answer goes to the queue pair whose message it answers.
+  void judge_asker(const JudgedPacket& p, LongPsn psn) {
+    const KnownRequest* const at = r_.at(psn);
+    if (!at || !at->packet->p.has(Ext::Rdeth)) return;
+    const u32 asker = at->packet->p.deth.src_qp;
+    if (p.p.bth.dest_qp != asker)
+      v_.broken(AnswerToOther, p.number,
+                fmt::format("{} to QP {:#x}, {:#x} asked", p.text(), p.p.bth.dest_qp, asker));
   }
   static bool is_ack(const JudgedPacket& p) {
     return syndrome_kind(p.p.aeth.syndrome) == SyndromeKind::Ack;
@@ -174,6 +185,7 @@ class Answers {
   void answered_before(const JudgedPacket& p, LongPsn psn) {
     for (auto i = r_.known.begin(); i != r_.known.end() && i->first < psn; ++i) {
       if (i->second.last() <= acked_ || !is_saved_request(i->second)) continue;
+      if (r_.was_ended(i->second, psn)) continue;
       const LongPsn from = std::max(i->first, acked_ + 1), to = std::min(i->second.last(), psn - 1);
       if (from > to) continue;
       if (v_.complete() && !was_lost_on_the_way(from))
@@ -212,7 +224,7 @@ class Answers {
   void fatal_nak(const JudgedPacket& p, LongPsn psn) {
     if (psn > acked_ + 1) answered_before(p, psn);
     acked_ = std::max(acked_, psn - 1);
-    fatal_ = psn;
+    if (r_.flow().service != Service::Rd) fatal_ = psn;  // the EE context goes on
   }
 
   // ---- Responses of READs and ATOMICs

@@ -20,7 +20,8 @@ Key key_of(const JudgedPacket& p, std::size_t connection) {
   const Service service = p.row().service;
   // A queue pair numbers all its datagrams, whomever they go to.
   if (service == Service::Ud) return {p.from, NetworkAddress{}, 0, u8(service), p.p.deth.src_qp, 0};
-  return {p.from, p.to, p.p.bth.dest_qp, u8(service), 0, connection};
+  const u32 number = service == Service::Rd ? p.p.rdeth.ee_context : p.p.bth.dest_qp;
+  return {p.from, p.to, number, u8(service), 0, connection};
 }
 bool is_full(const JudgedPacket& p) {
   return p.row().payload == PayloadRule::FullMtu && is_mtu(p.p.payload_bytes);

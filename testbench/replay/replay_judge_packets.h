@@ -73,7 +73,7 @@ struct CmConnection {
 // Packets from one address to a queue pair at another.
 struct Flow {
   NetworkAddress from{}, to{};
-  u32 qpn = 0;
+  u32 qpn = 0;  // RD: of the EE context
   proto::Service service{};
   u32 source_qp = 0;                         // for datagrams
   std::vector<const JudgedPacket*> packets;  // in the order of the capture
@@ -99,6 +99,6 @@ void judge_packet(const JudgedPacket& packet, Verdicts& verdicts);
 void judge_pkeys(const Flow& flow, Verdicts& verdicts);
 void judge_unreliable(const Flow& flow, Verdicts& verdicts);
 void judge_datagrams(const Flow& flow, Verdicts& verdicts);
-// Judges requests of an RC queue pair, and the answers in the other flow (nullptr: none).
+// Judges requests of a reliable connection, and the answers in the other flow (nullptr: none).
 void judge_reliable(const Flow& requests, const Flow* answers, Verdicts& verdicts);
 }  // namespace hca::testbench

@@ -46,6 +46,8 @@ class Requests {
     LongPsn count;
   };
   std::optional<Ended> ended_by(LongPsn psn) const;
+  // RD: a RESYNC up to this PSN ended its message.
+  bool was_ended(const KnownRequest& request, LongPsn by) const;
   // The number of messages up to this request that take a receive WQE.
   u64 wqes_by(LongPsn psn) const;
 
@@ -60,12 +62,14 @@ class Requests {
   void fill(LongPsn from, LongPsn to);
   void judge_length(const KnownRequest& r);
   void judge_srq(const JudgedPacket& before, const JudgedPacket& p);
+  void judge_queue_pair(const JudgedPacket& before, const JudgedPacket& p);
 
   const Flow& flow_;
   Verdicts& verdicts_;
   std::optional<u32> base_;
   std::vector<std::pair<LongPsn, std::size_t>> ends_;  // ends of messages, with their segments
   std::vector<LongPsn> wqes_;
+  std::set<LongPsn> resyncs_;
 };
 
 // Judges their answers.

@@ -56,7 +56,10 @@ void Requests::read() {
       repeat(*p, first);
       continue;
     }
-    if (first > end) holes.push_back({end, first, p->number, p});
+    // G13.3: the PSN of a RESYNC is after all PSNs of its message, also of packets that never left.
+    const bool resyncs = p->is(Operation::Resync);
+    if (resyncs) resyncs_.insert(first);
+    if (first > end && !resyncs) holes.push_back({end, first, p->number, p});
     known[first] = {p, first, psns, 0};
     end = first + psns;
   }
@@ -127,6 +130,18 @@ void Requests::judge_srq(const JudgedPacket& before, const JudgedPacket& p) {
                      fmt::format("{}, SRQ {:#x} after {:#x}", p.text(), srq, first));
 }
 
+void Requests::judge_queue_pair(const JudgedPacket& before, const JudgedPacket& p) {
+  const u32 first = before.p.bth.dest_qp, qp = p.p.bth.dest_qp;
+  if (first != qp)
+    verdicts_.broken(ConversationRule::QueuePairChanges, p.number,
+                     fmt::format("{}, QP {:#x} after {:#x}", p.text(), qp, first));
+}
+
+bool Requests::was_ended(const KnownRequest& request, LongPsn by) const {
+  const auto resync = resyncs_.upper_bound(request.first);
+  return resync != resyncs_.end() && *resync <= by;
+}
+
 void Requests::judge_order() {
   const KnownRequest* before = nullptr;
   std::size_t segment = 0;
@@ -136,7 +151,8 @@ void Requests::judge_order() {
     const OpcodeRow& row = r.packet->row();
     const Position at = row.position;
     const bool gap = before && before->last() + 1 != first;
-    if (gap) {
+    // What a RESYNC ended may have been executed or not: message counts are lost.
+    if (gap || r.packet->is(Operation::Resync)) {
       ++segment;
       before = nullptr;
       whole = false;
@@ -151,6 +167,7 @@ void Requests::judge_order() {
         verdicts_.broken(ConversationRule::Sequence, r.packet->number,
                          fmt::format("{} after {}", row.name, last.name));
       if (continues && row.has(Ext::XrcEth)) judge_srq(*before->packet, *r.packet);
+      if (continues && row.has(Ext::Rdeth)) judge_queue_pair(*before->packet, *r.packet);
     }
     if (!continues) {
       whole = true;
@@ -163,7 +180,8 @@ void Requests::judge_order() {
                        fmt::format("{} of {} bytes", bytes, asked));
     if (row.traits().is_atomic() && r.packet->p.atomic_eth.va % kAtomicBytes)
       verdicts_.broken(ConversationRule::MisalignedAtomic, r.packet->number, r.packet->text());
-    if (ends_message(at)) ends_.push_back({r.last(), segment});
+    if (ends_message(at) && row.operation != Operation::Resync)
+      ends_.push_back({r.last(), segment});
     if (takes_wqe(row)) wqes_.push_back(r.last());
     before = &r;
   }

@@ -50,12 +50,14 @@ constexpr std::array kRules{
     ConversationRuleRow{CnpForm,             "G26.2",   "a CNP without BECN, with a PSN or with a payload of other than 0",    ""},
     ConversationRuleRow{SrqChanges,          "G24.5",   "a packet names another SRQ than the one before it in its message",    ""},
     ConversationRuleRow{CreditsOfXrc,        "G24.4",   "an ACK of XRC carries credits",                                       ""},
+    ConversationRuleRow{QueuePairChanges,    "G13.1",   "a packet names another queue pair than the one before it in its message", ""},
+    ConversationRuleRow{AnswerToOther,       "G13.2",   "the answer goes to another queue pair than the one that sent its request", ""},
     // clang-format on
 };
 static_assert([] {
   for (std::size_t i = 0; i < kRules.size(); ++i)
     if (kRules[i].rule != ConversationRule(i)) return false;
-  return kRules.size() == std::size_t(CreditsOfXrc) + 1;
+  return kRules.size() == std::size_t(AnswerToOther) + 1;
 }());
 }  // namespace
 

@@ -52,6 +52,8 @@ enum class ConversationRule : u8 {
   CnpForm,
   SrqChanges,
   CreditsOfXrc,
+  QueuePairChanges,
+  AnswerToOther,
 };
 
 struct ConversationRuleRow {

@@ -53,6 +53,30 @@ Packets as_xrc(const char* name) {
   return all;
 }
 
+// The same as one of RD: over EE context 9, from queue pair 0x77.
+constexpr u8 kRd = 0x40, kAnswerQp = 0x77;
+Packets as_rd(const char* name) {
+  constexpr std::size_t kIpLengthAt = 16, kUdpLengthAt = 38, kDestQpAt = kBthAt + 5;
+  constexpr std::array<u8, 12> kHeaders{0, 0, 0, 9, 0x11, 0x11, 0x11, 0x11, 0, 0, 0, kAnswerQp};
+  constexpr u8 kOpAtomicAck = 0x12, kSyndromeKind = 0x60, kWithoutCredits = 0x1f;
+  Packets all = packets_of(name);
+  for (GivenPacket& p : all) {
+    const u8 opcode = p.bytes[kBthAt];
+    const bool asks = opcode < kOpReadFirst || opcode > kOpAtomicAck;
+    const std::size_t bytes = asks ? kHeaders.size() : 4;
+    p.bytes[kBthAt] |= kRd;
+    if (opcode == kOpAck && !(p.bytes[kExtAt] & kSyndromeKind)) p.bytes[kExtAt] = kWithoutCredits;
+    if (!asks) p.bytes[kDestQpAt] = p.bytes[kDestQpAt + 1] = 0, p.bytes[kDestQpAt + 2] = kAnswerQp;
+    p.bytes.insert(p.bytes.begin() + kExtAt, kHeaders.begin(),
+                   kHeaders.begin() + std::ptrdiff_t(bytes));
+    p.bytes_on_wire += u32(bytes);
+    for (const std::size_t at : {kIpLengthAt, kUdpLengthAt})
+      store_be<2>(&p.bytes[at], load_be<2>(&p.bytes[at]) + bytes);
+    Recording::make_good(p.bytes);
+  }
+  return all;
+}
+
 std::string first_breach(const Judgement& j) {
   return j.breaches.empty() ? "" : j.breaches[0].statement;
 }
@@ -133,6 +157,39 @@ TEST_CASE("the packets of a message name one SRQ", "[replay][judge][G24.5]") {
   const Judgement j = judge(all, {});
   CHECK(first_breach(j) == "G24.5");
   CHECK(j.breaches[0].frame == middle.number);
+}
+
+TEST_CASE("conversations of RD are judged as those of RC, by their EE contexts",
+          "[replay][judge]") {
+  const char* name = GENERATE("rc_write_mtu1024", "rc_send_mtu1024", "rc_read_large", "rc_atomic",
+                              "rc_drop_write_mid");
+  CAPTURE(name);
+  const Judgement j = judge(as_rd(name), {});
+  INFO(first_breach(j));
+  CHECK(j.is_legal());
+  CHECK(j.judged == j.frames);
+  CHECK(j.not_judged.empty());
+  REQUIRE(j.conversations.size() == 1);
+  CHECK(j.conversations[0].starts_with("RD "));
+  CHECK(j.conversations[0].find("EE context 0x9") != std::string::npos);
+}
+
+TEST_CASE("the packets of a message of RD name one queue pair", "[replay][judge][G13.1]") {
+  Packets all = as_rd("rc_send_mtu1024");
+  GivenPacket& middle = packet(all, kRd | kOpSendMiddle);
+  change(middle, kBthAt + 7, 0x03);
+  const Judgement j = judge(all, {});
+  CHECK(first_breach(j) == "G13.1");
+  CHECK(j.breaches[0].frame == middle.number);
+}
+
+TEST_CASE("an answer of RD goes to the queue pair that asked", "[replay][judge][G13.2]") {
+  Packets all = as_rd("rc_send_mtu1024");
+  GivenPacket& ack = packet(all, kRd | kOpAck);
+  change(ack, kBthAt + 7, 0x03);
+  const Judgement j = judge(all, {});
+  CHECK(first_breach(j) == "G13.2");
+  CHECK(j.breaches[0].frame == ack.number);
 }
 
 TEST_CASE("an ACK of XRC has no credits", "[replay][judge][G24.4]") {
