@@ -19,6 +19,7 @@ RELIABLE = ("write", "send", "read", "write_immediate", "send_immediate", "send_
 OPERATIONS = {
     "rc": RELIABLE,
     "xrc": RELIABLE,
+    "rd": tuple(operation for operation in RELIABLE if operation != "send_invalidate"),
     "uc": ("write", "send", "write_immediate", "send_immediate"),
     "ud": ("send", "send_immediate"),
 }
@@ -37,12 +38,14 @@ def scenario(framing, service, operation, faults, both):
     if both:
         workload["direction"] = "both"
     connection = {"framing": framing, "service": service}
-    if OPERATIONS[service] == RELIABLE:
+    if service in ("rc", "xrc", "rd"):
         connection |= {"timeout": 8, "min_rnr_timer": 1}
     if service == "xrc":
         # Packets do not name the queue pair that sends them: with losses the pairs would be guessed.
         connection |= {"qps": 1 if faults else 3, "xrc_srqs": 2}
-    return {"hca": {"transport": {"xrc": service == "xrc"}}, "connection": connection, "workload": [workload], "faults": faults}
+    if service == "rd":
+        connection |= {"qps": 3}  # over one EE context
+    return {"hca": {"transport": {option: service == option for option in ("xrc", "rd")}}, "connection": connection, "workload": [workload], "faults": faults}
 
 
 def check(hca, folder, case, both):

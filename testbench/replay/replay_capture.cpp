@@ -155,9 +155,13 @@ Capture read_json(const JsonAt& all, const std::vector<CapturedFrame>& captured)
 
 std::optional<QpType> qp_type(std::string_view name) {
   using enum proto::Service;
-  static constexpr std::array kTypes{QpType{"RC", Rc}, QpType{"UC", Uc}, QpType{"UD", Ud},
+  static constexpr std::array kTypes{QpType{"RC", Rc},
+                                     QpType{"UC", Uc},
+                                     QpType{"UD", Ud},
                                      QpType{"XRC_SEND", Xrc, proto::QpSide::Initiator},
-                                     QpType{"XRC_RECV", Xrc, proto::QpSide::Target}};
+                                     QpType{"XRC_RECV", Xrc, proto::QpSide::Target},
+                                     QpType{"RD", Rd},
+                                     QpType{"RD_EEC", Rd, proto::QpSide::EeContext}};
   const auto found = std::ranges::find(kTypes, name, &QpType::name);
   return found == kTypes.end() ? std::nullopt : std::optional(*found);
 }
@@ -185,6 +189,11 @@ bool Capture::has_event(End end, std::string_view kind) const {
                      [&](const ReplayEvent& e) { return e.kind == kind && e.side == end; });
 }
 
+bool Capture::is_context(End end, u64 eecn) const {
+  return std::ranges::any_of(events, [&](const ReplayEvent& e) {
+    return e.kind == "qp" && e.side == end && e.text("type") == "RD_EEC" && e.number("qpn") == eecn;
+  });
+}
 bool Capture::shares_receives(End end, u64 qpn) const {
   return has_event(end, "post_srq_recv") &&
          std::none_of(events.begin(), events.end(), [&](const ReplayEvent& e) {

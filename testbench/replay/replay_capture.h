@@ -89,9 +89,11 @@ struct Capture {
   // True for a queue pair at an end with an SRQ, to whose own receive queue nothing is posted: it
   // uses the SRQ.
   bool shares_receives(End end, u64 qpn) const;
+  // RD: an EE context of this number is connected at this end.
+  bool is_context(End end, u64 eecn) const;
 };
 
-// A queue pair's "type", if the model has it.
+// A queue pair's "type", if the model has it; RD_EEC: an EE context.
 struct QpType {
   std::string_view name;
   proto::Service service;
@@ -100,7 +102,7 @@ struct QpType {
 std::optional<QpType> qp_type(std::string_view name);
 // The services that captures are replayed of, the first that a capture has.
 inline constexpr std::array kReplayedServices{proto::Service::Rc, proto::Service::Xrc,
-                                              proto::Service::Ud};
+                                              proto::Service::Rd, proto::Service::Ud};
 
 // What the capture needs and the model does not have; empty: nothing.
 std::string waits_for(const Capture& capture);

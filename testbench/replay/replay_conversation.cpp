@@ -70,7 +70,8 @@ class Finder {
         c_.packets.push_back({seen, frame.from, frame.time_ns});
   }
   void name_pairs() {
-    for (LearnedPacket& p : c_.packets) p.pair = *pair_to(other(p.from), p.seen.packet.bth.dest_qp);
+    for (LearnedPacket& p : c_.packets)
+      p.pair = *pair_to(other(p.from), connection_of(p.seen.packet));
   }
   void find_mtu() {
     for (const LearnedConnection& connection : capture_.connections)
@@ -93,7 +94,7 @@ class Finder {
     std::map<std::pair<u32, u32>, u64> answers;        // by queue pairs of A and B
     for (std::size_t i = 0; i < c_.packets.size(); ++i) {
       const LearnedPacket& p = c_.packets[i];
-      const u32 to = p.seen.packet.bth.dest_qp;
+      const u32 to = connection_of(p.seen.packet);
       qpns[unsigned(other(p.from))].insert(to);
       if (p.seen.is_request()) {
         for (u32 n = 0; n < psns_of_request(p.seen, c_.mtu); ++n)
@@ -162,7 +163,7 @@ class Finder {
   // answers to its messages.
   std::string_view beyond_borders(const Seen& seen, End from) {
     if (!seen.good) return "";
-    const std::optional<std::size_t> at = pair_to(other(from), seen.packet.bth.dest_qp);
+    const std::optional<std::size_t> at = pair_to(other(from), connection_of(seen.packet));
     if (!at) return "";
     const End asker = seen.is_request() ? from : other(from);
     const std::optional<u32>&first = c_.pairs[*at].first[unsigned(asker)],
@@ -236,7 +237,7 @@ void count_messages_from_here(Capture& capture, const Conversation& c, const Exe
     if (!has_msn(seen)) continue;
     for (const auto& [where, offset] : offsets)
       if (offset && where.second == frame.from &&
-          c.pairs[where.first].qpn(other(frame.from)) == seen.packet.bth.dest_qp) {
+          c.pairs[where.first].qpn(other(frame.from)) == connection_of(seen.packet)) {
         u8* const bytes = frame.bytes.data();
         const Aeth& aeth = seen.packet.aeth;
         store_be<4>(bytes + seen.packet.transport_offset + kHeaderInfo<Bth>.bytes,

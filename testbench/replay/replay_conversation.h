@@ -15,7 +15,7 @@ struct LearnedPacket {
   std::size_t pair = 0;  // of Conversation::pairs
 };
 
-// Two queue pairs that communicate.
+// Two queue pairs that communicate; of RD two EE contexts.
 struct LearnedPair {
   u32 qpns[2];
   // For each end's requests: the first PSN of the first message captured from its beginning, and of

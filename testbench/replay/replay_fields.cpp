@@ -67,6 +67,11 @@ constexpr std::array kFields{
     Field{"connect", "flow_label", Shape::Number, bits(20)},
     Field{"connect", "pkey", Shape::Number, bits(16), bits(16)},  // oddity 27
 
+    Field{"rd_ready", "qpn", Shape::Number, bits(24)},
+    Field{"rd_ready", "qkey", Shape::Number, bits(32)},
+    Field{"rd_ready", "min_rnr_timer", Shape::Number, bits(5)},
+    Field{"rd_ready", "qp_access", Shape::Access},
+
     Field{"modify", "qpn", Shape::Number, bits(24)},
     Field{"modify", "state", Shape::Text, 0, 0, Presence::Optional},
     Field{"modify", "qp_access", Shape::Access, 0, 0, Presence::Optional},
@@ -103,6 +108,7 @@ constexpr std::array kFields{
 
     Field{"post_send", "remote_qpn", Shape::Number, bits(24), 0, Presence::Optional},
     Field{"post_send", "remote_qkey", Shape::Number, bits(32), 0, Presence::Optional},
+    Field{"post_send", "eecn", Shape::Number, bits(24), 0, Presence::Optional},
     Field{"post_send", "remote_srqn", Shape::Number, bits(24), 0, Presence::Optional},
 
     Field{"post_recv", "qpn", Shape::Number, bits(24)},

@@ -30,8 +30,9 @@ bool Seen::is_ack() const {
 QpHistory::QpHistory(const Capture& all, End which, const ReplayEvent& event)
     : capture(all), end(which), connect(event) {
   responder.epsn = u32(connect.number("rq_psn"));
+  of_context = capture.is_context(end, connect.number("qpn"));
   for (const SentWork& work : sent_works(capture))
-    if (work.post->side == end && work.post->number("qpn") == connect.number("qpn"))
+    if (work.post->side == end && connection_of(*work.post) == connect.number("qpn"))
       works.push_back(work);
 }
 
@@ -167,7 +168,12 @@ std::vector<u8> build_answer(const QpHistory& qp, u32 psn, u8 syndrome, u32 msn)
   config.dest_qpn = u32(qp.connect.number("dest_qpn"));
   ExtHeaders ext;
   ext.aeth = {syndrome, msn};
-  const OpcodeRow& row = reply_row(Service::Rc, Operation::Acknowledge);
+  if (qp.of_context) {
+    ext.rdeth = {config.dest_qpn};
+    config.dest_qpn = qp.request.packet.deth.src_qp;  // the queue pair that asked
+  }
+  const Service service = qp.of_context ? Service::Rd : Service::Rc;
+  const OpcodeRow& row = reply_row(service, Operation::Acknowledge);
   std::vector<u8> frame(frame_bytes(path, row, 0));
   write_headers(path, row, reply_bth(config, psn, false), ext, 0, frame.data(), 0);
   finish_frame(frame.data(), shape_of(path, row, 0));
@@ -182,7 +188,8 @@ bool was_lost_behind_wire(const QpHistory& qp, std::size_t frame_index) {
   bool came_again = false, older_came = false;
   for (std::size_t i = frame_index + 1; i < frames.size(); ++i) {
     const Seen seen(frames[i]);
-    if (!seen.good || seen.packet.bth.dest_qp != (frames[i].from == qp.end ? peer : us)) continue;
+    if (!seen.good || connection_of(seen.packet) != (frames[i].from == qp.end ? peer : us))
+      continue;
     const s32 behind = psn_distance(lost.psn(), seen.psn());
     if (frames[i].from != qp.end && was_delivered(frames[i].fate) && seen.is_request())
       came_again |= behind == 0, older_came |= behind < 0;

@@ -77,6 +77,7 @@ struct QpHistory {
   const Capture& capture;
   End end;
   const ReplayEvent& connect;
+  bool of_context = false;      // RD: of an EE context
   Seen last;                    // delivered
   Seen request;                 // the last good one delivered
   Seen answer;                  // the last good answer delivered

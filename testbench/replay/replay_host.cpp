@@ -62,9 +62,13 @@ void must_succeed(Error error, std::string_view what) {
 
 DeviceOptions options_of(const Capture& capture) {
   DeviceOptions options;
-  options.transport.xrc = std::ranges::any_of(capture.events, [](const ReplayEvent& e) {
-    return e.kind == "qp" && e.text("type").starts_with("XRC");
-  });
+  const auto has = [&](std::string_view type) {
+    return std::ranges::any_of(capture.events, [&](const ReplayEvent& e) {
+      return e.kind == "qp" && e.text("type").starts_with(type);
+    });
+  };
+  options.transport.xrc = has("XRC");
+  options.transport.rd = has("RD");
   return options;
 }
 
@@ -104,6 +108,7 @@ bool ReplayHost::execute(const ReplayEvent& event) {
       Row{"destroy_qp", &ReplayHost::destroy},  Row{"alloc_mw", &ReplayHost::alloc_window},
       Row{"bind_mw", &ReplayHost::bind_window}, Row{"post_srq_recv", &ReplayHost::post_srq_recv},
       Row{"modify", &ReplayHost::modify},       Row{"srq", &ReplayHost::create_srq},
+      Row{"rd_ready", &ReplayHost::make_ready},
   };
   for (const Row& row : rows)
     if (row.kind == event.kind) {
@@ -159,6 +164,10 @@ void ReplayHost::create(const ReplayEvent& e) {
   const std::optional<QpType> type = qp_type(e.text("type"));
   if (!type)
     throw std::runtime_error(fmt::format("the model has no {} queue pairs yet", e.text("type")));
+  if (type->side == QpSide::EeContext) {
+    if (!verbs_.create_eec(u32(e.number("qpn")))) refused("qp", name_of(verbs_.last_status()));
+    return;
+  }
   QpInitAttr init;
   init.service = type->service;
   init.side = type->side;
@@ -179,19 +188,25 @@ void ReplayHost::create(const ReplayEvent& e) {
 }
 
 void ReplayHost::connect(const ReplayEvent& e) {
-  Qp& q = qp(u32(e.number("qpn")));
+  const u32 number = u32(e.number("qpn"));
+  Qp* const q = capture_.is_context(end_, number) ? nullptr : &qp(number);
   const ReplaySide& peer = capture_.side(other(end_));
   const auto& dgid = e.number("ipv6") ? peer.gid6 : peer.gid4;
   QpAttributes a{};
   a.port = 1;
   a.access = access_of(e.at("qp_access"));
+  if (!q) a.rdd = rd_domain();
   const auto mask = [&](QpState from, QpState to) {
-    return find_transition(kind_of(q.cap.service, q.cap.side), from, to)->required;
+    const Services kind = q ? kind_of(q->cap.service, q->cap.side) : Services{kEeContext};
+    return find_transition(kind, from, to)->required;
+  };
+  const auto modify = [&](std::string_view what) {
+    must_execute(q ? verbs_.modify_qp(*q, a) : verbs_.modify_eec(number, a), what);
   };
   a.state = QpState::Init;
   a.mask = mask(QpState::Reset, QpState::Init);
   if (e.has("qkey")) a.qkey = u32(e.number("qkey"));
-  must_execute(verbs_.modify_qp(q, a), "connect, to Init");
+  modify("connect, to Init");
   a.state = QpState::Rtr;
   a.mask = mask(QpState::Init, QpState::Rtr);
   a.path_mtu = u32(e.number("path_mtu"));
@@ -209,7 +224,7 @@ void ReplayHost::connect(const ReplayEvent& e) {
   a.hop_limit = u8(e.number("hop_limit"));
   a.flow_label = u32(e.number("flow_label"));
   a.udp_source_port = kSourcePort;
-  must_execute(verbs_.modify_qp(q, a), "connect, to RTR");
+  modify("connect, to RTR");
   a.state = QpState::Rts;
   a.mask = mask(QpState::Rtr, QpState::Rts);
   a.timeout = u8(e.number("timeout"));
@@ -217,21 +232,21 @@ void ReplayHost::connect(const ReplayEvent& e) {
   a.rnr_retry = u8(e.number("rnr_retry"));
   a.sq_psn = u32(e.number("sq_psn"));
   a.max_rd_atomic = u8(e.number("max_rd_atomic"));
-  must_execute(verbs_.modify_qp(q, a), "connect, to RTS");
-  if (q.cap.service == Service::Ud)
-    handles_[q.qpn] = {a.dest_qpn,
-                       0,
-                       capture_.framing == Framing::IbGlobal,
-                       a.sgid_index,
-                       a.sl,
-                       a.traffic_class,
-                       a.hop_limit,
-                       a.flow_label,
-                       a.dlid,
-                       a.udp_source_port,
-                       a.dmac,
-                       a.dgid_high,
-                       a.dgid_low};
+  modify("connect, to RTS");
+  if (q && q->cap.service == Service::Ud)
+    handles_[number] = {a.dest_qpn,
+                        0,
+                        capture_.framing == Framing::IbGlobal,
+                        a.sgid_index,
+                        a.sl,
+                        a.traffic_class,
+                        a.hop_limit,
+                        a.flow_label,
+                        a.dlid,
+                        a.udp_source_port,
+                        a.dmac,
+                        a.dgid_high,
+                        a.dgid_low};
 }
 
 void ReplayHost::post_send(const ReplayEvent& e) {
@@ -258,7 +273,9 @@ void ReplayHost::post_send(const ReplayEvent& e) {
     wr.memory = {e.number("bind_addr"), e.number("bind_len"), u32(e.number("mr_lkey")),
                  access_of(e.at("bind_access"))};
   }
-  if (e.has("remote_qpn")) {
+  if (e.has("eecn")) {
+    wr.rd = {u32(e.number("eecn")), u32(e.number("remote_qpn")), u32(e.number("remote_qkey"))};
+  } else if (e.has("remote_qpn")) {
     wr.ah = handles_.at(u32(e.number("qpn")));
     if (e.has("traffic_class")) wr.ah.traffic_class = u8(e.number("traffic_class"));
     wr.ah.dest_qpn = u32(e.number("remote_qpn"));

@@ -44,6 +44,7 @@ class ReplayHost {
   void bind_window(const ReplayEvent& e);
   void create(const ReplayEvent& e);
   void connect(const ReplayEvent& e);
+  void make_ready(const ReplayEvent& e);
   void modify(const ReplayEvent& e);
   void post_send(const ReplayEvent& e);
   void post_recv(const ReplayEvent& e);
@@ -52,6 +53,7 @@ class ReplayHost {
   void set_memory(const ReplayEvent& e);
   void destroy(const ReplayEvent& e);
   u32 xrc_domain();
+  u32 rd_domain();
   Srq& srq_of(const ReplayEvent& post);
   void must_execute(Error error, std::string_view command) const;
   Qp& qp(u32 qpn);
@@ -65,6 +67,7 @@ class ReplayHost {
   Cq *send_cq_ = nullptr, *recv_cq_ = nullptr;
   Srq* srq_ = nullptr;  // created when a queue pair needs it
   u32 xrcd_ = 0;        // the same holds for the domain of all XRC targets
+  u32 rdd_ = 0;         // and for that of all EE contexts and queue pairs of RD
   std::map<u32, Srq*> xrc_srqs_;
   CompChannel* async_ = nullptr;
   std::map<u32, Qp*> qps_;

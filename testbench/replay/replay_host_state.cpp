@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Queries of queue pair state by a replay's host, and its comparison of memory.
+// Queue pairs of RD, changes and queries of queue pair state by a replay's host, and its comparison
+// of memory.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <stdexcept>
+#include <utility>
 
 #include "model/proto/transport/qp_transitions.h"
 #include "testbench/replay/replay_fields.h"
@@ -50,6 +52,30 @@ constexpr std::array kGiven{
 }  // namespace
 
 std::string_view state_name(QpState state) { return kStateNames.at(std::size_t(state)); }
+
+u32 ReplayHost::rd_domain() {
+  if (!rdd_) rdd_ = verbs_.alloc_rdd().value_or(0);
+  must_execute(rdd_ ? Error::None : error_of(verbs_.last_status()), "qp");
+  return rdd_;
+}
+
+// A queue pair of RD: its connections are those of EE contexts.
+void ReplayHost::make_ready(const ReplayEvent& e) {
+  Qp& q = qp(u32(e.number("qpn")));
+  QpAttributes a{};
+  a.port = 1;
+  a.rdd = rd_domain();
+  a.qkey = u32(e.number("qkey"));
+  a.min_rnr_timer = u8(e.number("min_rnr_timer"));
+  a.access = access_of(e.at("qp_access"));
+  QpState from = QpState::Reset;
+  for (const QpState state : {QpState::Init, QpState::Rtr, QpState::Rts}) {
+    const QpTransition& t = *find_transition(kRd, std::exchange(from, state), state);
+    a.state = state;
+    a.mask = t.required | (t.optional & (kQpAccess | kQpMinRnrTimer));
+    must_execute(verbs_.modify_qp(q, a), "rd_ready");
+  }
+}
 
 void ReplayHost::modify(const ReplayEvent& e) {
   Qp& q = qp(u32(e.number("qpn")));

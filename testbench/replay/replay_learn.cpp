@@ -23,6 +23,7 @@ namespace {
 // Where the buffers lie that no key on the wire names: above all addresses of user programs.
 constexpr u64 kBuffers = u64{3} << 46;
 constexpr u64 kBufferBytes = u64{1} << 22;
+constexpr const char* kAccess = "LW RW RR RA";
 
 using Packet = LearnedPacket;
 struct Range {
@@ -52,6 +53,7 @@ class Learner {
     make_srqs();
     for (std::size_t pair = 0; pair < c_.pairs.size(); ++pair)
       for (const End end : {End::A, End::B}) connect(pair, end), find_messages(pair, end);
+    make_rd_queues();
     for (const Packet& p : packets_)
       if (p.seen.is_response() && !asked_[{p.pair, other(p.from)}].contains(p.seen.psn()))
         throw std::runtime_error(fmt::format("a response of end {} with PSN {} answers no request",
@@ -140,16 +142,14 @@ class Learner {
     for (const auto& [end, number] : srqs) add(start(), end, "srq", {{"srqn", number}});
   }
   std::string_view type_of(std::size_t pair, End end) const {
+    if (c_.service == Service::Rd) return "RD_EEC";
     if (c_.service != Service::Xrc) return name_of(c_.service);
     return c_.pairs[pair].first[unsigned(end)] ? "XRC_SEND" : "XRC_RECV";
   }
   void connect(std::size_t pair, End end) {
     // An end that only answers does not show its own PSN; none is used.
     const auto psn = [&](End from) { return c_.pairs[pair].first[unsigned(from)].value_or(0); };
-    u8 rnr_timer = 12;
-    for (const Packet& p : packets_)
-      if (p.pair == pair && p.from == end && p.seen.is_rnr_nak())
-        rnr_timer = syndrome_value(p.seen.packet.aeth.syndrome);
+    const u8 rnr_timer = rnr_timer_of(packets_, pair, end);
     add(start(), end, "qp", {{"type", type_of(pair, end)}, {"qpn", qpn(pair, end)}});
     json values{{"qpn", qpn(pair, end)},
                 {"dest_qpn", qpn(pair, other(end))},
@@ -162,7 +162,7 @@ class Learner {
                 {"min_rnr_timer", rnr_timer},
                 {"max_rd_atomic", 64},
                 {"max_dest_rd_atomic", 64},
-                {"qp_access", "LW RW RR RA"},
+                {"qp_access", kAccess},
                 {"ipv6", int(packets_.front().seen.packet.framing == Framing::RoceV2Ip6)},
                 {"traffic_class", usual(end, [](const Addressing& a) { return a.traffic_class; })},
                 {"hop_limit", most_hops(end)},
@@ -173,6 +173,17 @@ class Learner {
         values["qkey"] = p.seen.packet.deth.qkey;
     use_connection(capture_, c_.pairs[pair], end, values);
     add(start(), end, "connect", std::move(values));
+  }
+
+  void make_rd_queues() {
+    for (const LearnedQueue& queue : find_rd_queues(packets_)) {
+      add(start(), queue.end, "qp", {{"type", "RD"}, {"qpn", queue.qpn}});
+      add(start(), queue.end, "rd_ready",
+          {{"qpn", queue.qpn},
+           {"qkey", queue.qkey},
+           {"min_rnr_timer", queue.rnr_timer},
+           {"qp_access", kAccess}});
+    }
   }
 
   void find_messages(std::size_t pair, End end) {
@@ -228,7 +239,8 @@ class Learner {
                       : first.opcode->traits().is_atomic() ? kAtomicBytes
                                                            : m.payload.size();
     const u64 at = place(end, "sent", m.payload, bytes, time);
-    json post{{"qpn", qpn(pair, end)},
+    const bool of_rd = c_.service == Service::Rd;
+    json post{{"qpn", of_rd ? first.deth.src_qp : qpn(pair, end)},
               {"wr_id", ++posted_},
               {"op", work_of(m).word},
               {"signaled", 1},
@@ -245,6 +257,7 @@ class Learner {
     }
     if (first.has(Ext::Deth))
       post["remote_qpn"] = first.bth.dest_qp, post["remote_qkey"] = first.deth.qkey;
+    if (of_rd) post["eecn"] = qpn(pair, end);
     if (first.has(Ext::XrcEth)) post["remote_srqn"] = first.xrc_eth.xrc_srq;
     if (last.has(Ext::ImmDt)) post["imm"] = last.imm_dt.data;
     if (last.has(Ext::Ieth)) post["invalidate_rkey"] = last.ieth.rkey;
@@ -281,13 +294,14 @@ class Learner {
     if (c_.service == Service::Xrc) return receive_shared(end, m);
     const bool send = m.row().operation == Operation::Send;
     std::vector<u8> what = send ? m.payload : std::vector<u8>{};
-    if (m.first->seen.packet.has(Ext::Deth)) what = with_network_header(m);
+    if (c_.service == Service::Ud) what = with_network_header(m);
     const u64 bytes = what.size();
     const u64 at = place(end, "received", {}, bytes, 0);
     Area& buffer = area(end, "received");
     if (bytes) buffer.changed.push_back({at - buffer.begin, hex_text(what)});
     add(post_time(*m.first), end, "post_recv",
-        {{"qpn", qpn(m.first->pair, end)},
+        {{"qpn",
+          c_.service == Service::Rd ? m.first->seen.packet.bth.dest_qp : qpn(m.first->pair, end)},
          {"wr_id", 1000 + posted_},
          {"sge", {{at, bytes, buffer.key}}}});
   }
@@ -352,8 +366,7 @@ class Learner {
            {"addr", area.begin},
            {"len", area.bytes},
            {"init_seed", 0},
-           {"access",
-            invalidated_.contains({area.end, area.key}) ? "LW RW RR RA FR" : "LW RW RR RA"},
+           {"access", invalidated_.contains({area.end, area.key}) ? "LW RW RR RA FR" : kAccess},
            {"lkey", area.key},
            {"rkey", area.key}});
     }

@@ -4,8 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <stdexcept>
+#include <utility>
 
+#include "model/proto/transport/syndrome.h"
 #include "model/proto/wire/datagram.h"
 
 namespace hca::testbench {
@@ -35,5 +38,28 @@ const WorkRow& work_of(const SeenMessage& m) {
     if (sends && !work.is_local() && work.capability == Capability::Base) return work;
   }
   throw std::runtime_error(fmt::format("its {} cannot be posted again", first.name));
+}
+
+u8 rnr_timer_of(const std::vector<LearnedPacket>& packets, std::size_t pair, End end) {
+  u8 timer = 12;
+  for (const LearnedPacket& p : packets)
+    if (p.pair == pair && p.from == end && p.seen.is_rnr_nak())
+      timer = syndrome_value(p.seen.packet.aeth.syndrome);
+  return timer;
+}
+
+std::vector<LearnedQueue> find_rd_queues(const std::vector<LearnedPacket>& packets) {
+  std::map<std::pair<End, u32>, LearnedQueue> queues;
+  for (const LearnedPacket& p : packets) {
+    const ParsedPacket& packet = p.seen.packet;
+    if (!p.seen.is_request() || !packet.has(Ext::Rdeth)) continue;
+    const u32 asker = packet.deth.src_qp, receiver = packet.bth.dest_qp;
+    queues.try_emplace({p.from, asker}, LearnedQueue{p.from, asker});
+    const End end = other(p.from);
+    queues[{end, receiver}] = {end, receiver, packet.deth.qkey, rnr_timer_of(packets, p.pair, end)};
+  }
+  std::vector<LearnedQueue> all;
+  for (const auto& [where, queue] : queues) all.push_back(queue);
+  return all;
 }
 }  // namespace hca::testbench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A message of a capture without set-up, from its packets.
+// A message of a capture without set-up, from its packets; and what else they show of queue pairs.
 #pragma once
 #include <vector>
 
@@ -21,4 +21,15 @@ std::vector<u8> with_network_header(const SeenMessage& message);
 // The work request that sends these packets. Optional operations are not learned. Throws
 // std::runtime_error.
 const proto::WorkRow& work_of(const SeenMessage& message);
+
+// The timer code of the RNR NAKs that an end sends on a connection; 12 if there is none.
+u8 rnr_timer_of(const std::vector<LearnedPacket>& packets, std::size_t pair, End end);
+// RD: a queue pair that sends or receives over the EE contexts of the pairs.
+struct LearnedQueue {
+  End end;
+  u32 qpn;
+  u32 qkey = 0;  // 0: nothing reaches it
+  u8 rnr_timer = 12;
+};
+std::vector<LearnedQueue> find_rd_queues(const std::vector<LearnedPacket>& packets);
 }  // namespace hca::testbench

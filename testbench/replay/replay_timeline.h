@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "model/proto/wire/packet.h"
 #include "testbench/replay/replay_capture.h"
 
 namespace hca::testbench {
@@ -27,11 +28,19 @@ struct OffsetWindow {
 };
 OffsetWindow find_offset_window(const Capture& capture);
 
+// What has the PSNs of a packet at its receiver: the queue pair of its DestQP; of RD the EE context.
+inline u32 connection_of(const proto::ParsedPacket& packet) {
+  const bool of_rd = packet.bth.opcode >> 5 == unsigned(proto::Service::Rd);
+  return of_rd ? packet.rdeth.ee_context : packet.bth.dest_qp;
+}
+// The same of a posted send.
+u64 connection_of(const ReplayEvent& post);
+
 // A posted send and its PSNs (G1).
 struct SentWork {
   const ReplayEvent* post;
   u32 first_psn, last_psn;
-  u32 peer;  // queue pair
+  u32 peer;  // connection at the other end
 };
 // Without the posts that the host's library refuses.
 std::vector<SentWork> sent_works(const Capture& capture);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "model/device/connection.h"
 #include "model/proto/transport/timeout.h"
 
 namespace hca::testbench {
@@ -28,8 +29,10 @@ QpTimers::QpTimers(const Capture& capture, const OffsetWindow& window)
     : uncertainty_(window.width()), silence_(kTimeoutsOfSilence * longest_timeout(capture)) {}
 
 void QpTimers::see(ReplayDevice& device, const std::map<u32, QpHistory>& qps) {
-  for (const auto& [qpn, history] : qps)
-    timers_[qpn].see(device.timer_of(qpn), device.now(), history.newest_frame);
+  for (const auto& [qpn, history] : qps) {
+    const u32 owner = history.of_context ? device::ee_number(qpn) : qpn;
+    timers_[qpn].see(device.timer_of(owner), device.now(), history.newest_frame);
+  }
 }
 
 std::optional<u32> QpTimers::next(ReplayDevice& device) const {

@@ -20,6 +20,7 @@ constexpr std::array kKinds{
     EventKind{"qp",                 Host,   true,  "a queue pair is made", ""},
     EventKind{"connect",            Host,   true,  "a queue pair is taken to RTS", ""},
     EventKind{"ud_ready",           Host,   true,  "a datagram queue pair is taken to RTS", ""},
+    EventKind{"rd_ready",           Host,   true,  "a queue pair of RD is taken to RTS", ""},
     EventKind{"modify",             Host,   true,  "a queue pair is taken to another state, or has other attributes", ""},
     EventKind{"destroy_qp",         Host,   true,  "the queue pairs of a side are destroyed", ""},
     EventKind{"post_send",          Host,   true,  "a send work request", ""},
