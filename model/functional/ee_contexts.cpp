@@ -51,7 +51,8 @@ void FunctionalHca::serve_next(u32 ee) {
   p.serves = true;
   p.posted = contexts_.send_of(ee).completed + 1;
   queue.started = queue.completed + 1;
-  const bool goes_on = std::exchange(progress(qpn).suspended, false);
+  const bool goes_on = std::exchange(progress(qpn).suspended, false) &&
+                       context.options.rd_rnr_count == RdRnrCount::Message;
   contexts_.send_of(ee).rnr_retries_left = goes_on ? queue.rnr_retries_left : context.rnr_retry;
 }
 

@@ -32,20 +32,23 @@ namespace request {
 inline bool is_resync(const RequestView& v) {
   return v.packet.opcode && v.packet.opcode->operation == Operation::Resync;
 }
-// o9-23.2.1, T10-14. A RESYNC concerns the EE context alone (G13.3): errors of a queue pair do not
-// stop it.
+// A RESYNC that concerns the EE context alone (G13.3): errors of a queue pair do not stop it.
+inline bool is_for_context(const RequestView& v) {
+  return is_resync(v) && v.qp.options.rd_resync_queue == RdResyncQueue::Any;
+}
+// o9-23.2.1, T10-14.
 inline bool no_rd_queue(const RequestView& v) {
-  if (is_resync(v)) return false;
+  if (is_for_context(v)) return false;
   const QpConfig* const qp = v.queue_pair;
   return !qp || qp->service != Service::Rd || !takes_requests(qp->state);
 }
 // T10-11.
 inline bool wrong_rd_domain(const RequestView& v) {
-  return !is_resync(v) && v.queue_pair->rdd != v.qp.rdd;
+  return !is_for_context(v) && v.queue_pair->rdd != v.qp.rdd;
 }
 // C9-50.
 inline bool bad_rd_qkey(const RequestView& v) {
-  return !is_resync(v) && v.packet.deth.qkey != v.queue_pair->qkey;
+  return !is_for_context(v) && v.packet.deth.qkey != v.queue_pair->qkey;
 }
 // G13.1: inside a message, a packet to another queue pair.
 inline bool changes_queue_pair(const RequestView& v) {

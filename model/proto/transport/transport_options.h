@@ -90,6 +90,14 @@ inline constexpr std::array<std::string_view, 2> kRdRetryClassNames{"d", "b"};
 // Class B: the state of an RD queue pair whose send WQE ended in error ([U]).
 enum class RdSendError : u8 { Sqe, Error };
 inline constexpr std::array<std::string_view, 2> kRdSendErrorNames{"sqe", "error"};
+// o9-23.2.1, G13.3: a RESYNC concerns its EE context alone, or it must name a queue pair that could
+// take a request, as the letter says of each request ([U]).
+enum class RdResyncQueue : u8 { Any, Valid };
+inline constexpr std::array<std::string_view, 2> kRdResyncQueueNames{"any", "valid"};
+// o9-151, G13.4: RNR NAKs are counted for each message, or by the EE context, whose counter each
+// other acknowledgement loads anew ([U]).
+enum class RdRnrCount : u8 { Message, Context };
+inline constexpr std::array<std::string_view, 2> kRdRnrCountNames{"message", "context"};
 // VAL-10: the P_Key of the NAK of a Q_Key violation: that of the EE context, or of the request.
 enum class RdQkeyNakPkey : u8 { Context, Request };
 inline constexpr std::array<std::string_view, 2> kRdQkeyNakPkeyNames{"context", "request"};
@@ -123,6 +131,8 @@ struct TransportOptions : Capabilities {
   RdAbort rd_abort = RdAbort::Complete;
   RdRetryClass rd_retry_class = RdRetryClass::D;
   RdSendError rd_send_error = RdSendError::Sqe;
+  RdResyncQueue rd_resync_queue = RdResyncQueue::Any;
+  RdRnrCount rd_rnr_count = RdRnrCount::Message;
   RdQkeyNakPkey rd_qkey_nak_pkey = RdQkeyNakPkey::Context;
   // G26.1; without it FECN is ignored and BECN 0 (G26.3, C9-6).
   bool congestion_control = false;

@@ -31,7 +31,8 @@ void EeService::serve_next(u32 ee) {
   m = {};
   m.first_psn = queue.unacked_psn;
   m.packets = 1;
-  const bool goes_on = std::exchange(asking.suspended, false);
+  const bool goes_on =
+      std::exchange(asking.suspended, false) && config.options.rd_rnr_count == RdRnrCount::Message;
   s.rnr_retries_left = goes_on ? queue.rnr_retries_left : config.rnr_retry;
   c.serves = true;
   lend(ee);
