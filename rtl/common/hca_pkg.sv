@@ -923,18 +923,18 @@ package hca_pkg;
   localparam int unsigned RuleC9_43 = 7;
   localparam int unsigned RuleT10_13_UD = 8;
   localparam int unsigned RuleT10_12_UD = 9;
-  localparam int unsigned RuleT10_21_XRC = 10;
-  localparam int unsigned RuleT10_22_XRC = 11;
-  localparam int unsigned RuleT10_14_RD = 12;
-  localparam int unsigned RuleT10_11_RD = 13;
-  localparam int unsigned RuleT10_12_RD = 14;
-  localparam int unsigned RuleG3_3 = 15;
-  localparam int unsigned RuleG3_1 = 16;
-  localparam int unsigned RuleG2_3 = 17;
-  localparam int unsigned RuleT10_8_RC = 18;
-  localparam int unsigned RuleT10_8_XRC = 19;
-  localparam int unsigned RuleT10_8_RD = 20;
-  localparam int unsigned RuleT10_8_UC = 21;
+  localparam int unsigned RuleT10_14_RD = 10;
+  localparam int unsigned RuleT10_11_RD = 11;
+  localparam int unsigned RuleT10_12_RD = 12;
+  localparam int unsigned RuleG3_3 = 13;
+  localparam int unsigned RuleG3_1 = 14;
+  localparam int unsigned RuleG2_3 = 15;
+  localparam int unsigned RuleT10_8_RC = 16;
+  localparam int unsigned RuleT10_8_XRC = 17;
+  localparam int unsigned RuleT10_8_RD = 18;
+  localparam int unsigned RuleT10_8_UC = 19;
+  localparam int unsigned RuleT10_21_XRC = 20;
+  localparam int unsigned RuleT10_22_XRC = 21;
   localparam int unsigned RuleG24_5 = 22;
   localparam int unsigned RuleT10_9_RC = 23;
   localparam int unsigned RuleT10_9_XRC = 24;
@@ -972,11 +972,11 @@ package hca_pkg;
   // Those that hold for a service.
   function automatic logic [54:0] request_rules(input logic [2:0] service);
     unique case (service)
-      3'd0: request_rules = 55'h90c12128780d5;  // RC
-      3'd1: request_rules = 55'h404240882000d5;  // UC
-      3'd2: request_rules = 55'h2424084413f0d8;  // RD
+      3'd0: request_rules = 55'h90c121281e0d5;  // RC
+      3'd1: request_rules = 55'h404240880800d5;  // UC
+      3'd2: request_rules = 55'h2424084404fcd8;  // RD
       3'd3: request_rules = 55'h818100000365;  // UD
-      3'd5: request_rules = 55'h121424234b8cd7;  // XRC
+      3'd5: request_rules = 55'h1214242372e0d7;  // XRC
       default: request_rules = '0;
     endcase
   endfunction
@@ -1017,6 +1017,8 @@ package hca_pkg;
     if (broken[RuleT10_9_XRC]) request_verdict = {ActionNakAndFail, CauseBadSequence, NakInvalidRequest};
     if (broken[RuleT10_9_RC]) request_verdict = {ActionNakAndFail, CauseBadSequence, NakInvalidRequest};
     if (broken[RuleG24_5]) request_verdict = {ActionNakAndFail, CauseNoXrcSrq, NakInvalidRdRequest};
+    if (broken[RuleT10_22_XRC]) request_verdict = {ActionNakAndFail, CauseWrongXrcDomain, NakInvalidRdRequest};
+    if (broken[RuleT10_21_XRC]) request_verdict = {ActionNakAndFail, CauseNoXrcSrq, NakInvalidRdRequest};
     if (broken[RuleT10_8_UC]) request_verdict = {ActionAbandon, CausePsnAhead, 3'd0};
     if (broken[RuleT10_8_RD]) request_verdict = {ActionNak, CausePsnAhead, NakPsnSequenceError};
     if (broken[RuleT10_8_XRC]) request_verdict = {ActionNak, CausePsnAhead, NakPsnSequenceError};
@@ -1027,8 +1029,6 @@ package hca_pkg;
     if (broken[RuleT10_12_RD]) request_verdict = {ActionNak, CauseBadQkey, NakInvalidRdRequest};
     if (broken[RuleT10_11_RD]) request_verdict = {ActionNak, CauseWrongRdDomain, NakInvalidRdRequest};
     if (broken[RuleT10_14_RD]) request_verdict = {ActionNak, CauseNoRdQueue, NakInvalidRdRequest};
-    if (broken[RuleT10_22_XRC]) request_verdict = {ActionNakAndFail, CauseWrongXrcDomain, NakInvalidRdRequest};
-    if (broken[RuleT10_21_XRC]) request_verdict = {ActionNakAndFail, CauseNoXrcSrq, NakInvalidRdRequest};
     if (broken[RuleT10_12_UD]) request_verdict = {ActionDrop, CauseBadQkey, 3'd0};
     if (broken[RuleT10_13_UD]) request_verdict = {ActionDrop, CauseBadPkey, 3'd0};
     if (broken[RuleC9_43]) request_verdict = {ActionDrop, CauseBadPkey, 3'd0};

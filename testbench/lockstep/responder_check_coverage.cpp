@@ -40,7 +40,7 @@ bool can_break(const OpcodeRow& row, const RequestRule& rule) {
   if (!includes(rule.services, row.service)) return false;
   const bool resync = row.operation == Operation::Resync;
   const bool reliable = is_reliable(row.service), begins = begins_message(row.position);
-  if (rule.stage == RuleStage::Sequence && rule.cause == NoXrcSrq) return !begins;
+  if (rule.broken == request::changes_xrc_srq) return !begins;
   switch (rule.cause) {
     case Duplicate:
       return row.traits().is_saved() == (rule.action == RequestAction::Repeat);
