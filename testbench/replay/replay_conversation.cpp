@@ -71,7 +71,7 @@ class Finder {
   }
   void name_pairs() {
     for (LearnedPacket& p : c_.packets)
-      p.pair = *pair_to(other(p.from), connection_of(p.seen.packet));
+      p.pair = *pair_to(other(p.from), connection_named_by(p.seen.packet));
   }
   void find_mtu() {
     for (const LearnedConnection& connection : capture_.connections)
@@ -94,7 +94,7 @@ class Finder {
     std::map<std::pair<u32, u32>, u64> answers;        // by queue pairs of A and B
     for (std::size_t i = 0; i < c_.packets.size(); ++i) {
       const LearnedPacket& p = c_.packets[i];
-      const u32 to = connection_of(p.seen.packet);
+      const u32 to = connection_named_by(p.seen.packet);
       qpns[unsigned(other(p.from))].insert(to);
       if (p.seen.is_request()) {
         for (u32 n = 0; n < psns_of_request(p.seen, c_.mtu); ++n)
@@ -163,7 +163,7 @@ class Finder {
   // answers to its messages.
   std::string_view beyond_borders(const Seen& seen, End from) {
     if (!seen.good) return "";
-    const std::optional<std::size_t> at = pair_to(other(from), connection_of(seen.packet));
+    const std::optional<std::size_t> at = pair_to(other(from), connection_named_by(seen.packet));
     if (!at) return "";
     const End asker = seen.is_request() ? from : other(from);
     const std::optional<u32>&first = c_.pairs[*at].first[unsigned(asker)],
@@ -237,7 +237,7 @@ void count_messages_from_here(Capture& capture, const Conversation& c, const Exe
     if (!has_msn(seen)) continue;
     for (const auto& [where, offset] : offsets)
       if (offset && where.second == frame.from &&
-          c.pairs[where.first].qpn(other(frame.from)) == connection_of(seen.packet)) {
+          c.pairs[where.first].qpn(other(frame.from)) == connection_named_by(seen.packet)) {
         u8* const bytes = frame.bytes.data();
         const Aeth& aeth = seen.packet.aeth;
         store_be<4>(bytes + seen.packet.transport_offset + kHeaderInfo<Bth>.bytes,

@@ -39,7 +39,8 @@ bool merged_ack(const Situation& s) {
   for (std::size_t i = s.next_frame; i < frames.size(); ++i) {
     if (frames[i].from != s.qp->end || !was_sent(frames[i].fate)) continue;
     const Seen later(frames[i]);
-    if (!later.is_response() || connection_of(later.packet) != connection_of(s.ours->packet))
+    if (!later.is_response() ||
+        connection_named_by(later.packet) != connection_named_by(s.ours->packet))
       continue;
     const s32 ahead = psn_distance(s.ours->psn(), later.psn());
     if (ahead == 0 && later.is_ack()) return false;  // it is there
@@ -107,7 +108,7 @@ bool lost_before_recording(const Situation& s) {
   for (std::size_t i = s.next_frame; i < capture.frames.size(); ++i) {
     const Seen later(capture.frames[i]);
     if (capture.frames[i].from == s.qp->end && later.is_response() &&
-        connection_of(later.packet) == connection_of(s.ours->packet))
+        connection_named_by(later.packet) == connection_named_by(s.ours->packet))
       return psn_distance(s.ours->psn(), later.psn()) > 0;
   }
   return false;

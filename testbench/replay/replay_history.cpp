@@ -32,7 +32,7 @@ QpHistory::QpHistory(const Capture& all, End which, const ReplayEvent& event)
   responder.epsn = u32(connect.number("rq_psn"));
   of_context = capture.is_context(end, connect.number("qpn"));
   for (const SentWork& work : sent_works(capture))
-    if (work.post->side == end && connection_of(*work.post) == connect.number("qpn"))
+    if (work.post->side == end && connection_named_by(*work.post) == connect.number("qpn"))
       works.push_back(work);
 }
 
@@ -188,7 +188,7 @@ bool was_lost_behind_wire(const QpHistory& qp, std::size_t frame_index) {
   bool came_again = false, older_came = false;
   for (std::size_t i = frame_index + 1; i < frames.size(); ++i) {
     const Seen seen(frames[i]);
-    if (!seen.good || connection_of(seen.packet) != (frames[i].from == qp.end ? peer : us))
+    if (!seen.good || connection_named_by(seen.packet) != (frames[i].from == qp.end ? peer : us))
       continue;
     const s32 behind = psn_distance(lost.psn(), seen.psn());
     if (frames[i].from != qp.end && was_delivered(frames[i].fate) && seen.is_request())

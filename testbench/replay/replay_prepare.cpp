@@ -96,7 +96,7 @@ std::vector<u8> first_payload(const Capture& capture, const SentWork& work, u32 
     proto::ParsedPacket p;
     if (frame.from == work.post->side && was_sent(frame.fate) &&
         proto::parse(frame.bytes, frame.link, p) == proto::PacketVerdict::Good &&
-        p.opcode->is_request && connection_of(p) == work.peer && p.bth.psn == psn)
+        p.opcode->is_request && connection_named_by(p) == work.peer && p.bth.psn == psn)
       return {frame.bytes.begin() + p.payload_offset,
               frame.bytes.begin() + p.payload_offset + p.payload_bytes};
   }

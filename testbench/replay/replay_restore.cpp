@@ -38,7 +38,7 @@ class Restorer {
            is_reliable(seen_[i].packet.opcode->service);
   }
   Stream stream_of(std::size_t i) const {
-    return {capture_.frames[i].from, connection_of(seen_[i].packet)};
+    return {capture_.frames[i].from, connection_named_by(seen_[i].packet)};
   }
   u32 behind(std::size_t i) const {
     return psn_add(seen_[i].psn(), psns_of_request(seen_[i], mtu_));

@@ -62,7 +62,7 @@ class Run {
   u32 stream_of(const Seen& seen) const {
     if (!seen.packet.transport_offset) return 0;
     const u32 side = capture_.learned && seen.is_response() ? kOfResponses : 0;
-    return side | (has_several_ ? connection_of(seen.packet) : 0);
+    return side | (has_several_ ? connection_named_by(seen.packet) : 0);
   }
   std::string text(std::span<const u8> frame) const { return describe_frame(frame, capture_.link); }
   bool is_over() const { return report_.difference || report_.parted; }
@@ -83,7 +83,7 @@ class Run {
   void deliver(std::size_t index) {
     const Seen seen(capture_.frames[index], recorded_now_);
     QpHistory* qp = seen.form == proto::PacketVerdict::Good || seen.packet.transport_offset
-                        ? history_of(connection_of(seen.packet))
+                        ? history_of(connection_named_by(seen.packet))
                         : nullptr;
     note(fmt::format("<- {}: {}", capture_.frame_name(index), text(seen.bytes)));
     if (qp && never_came(*qp, seen, index)) return;
@@ -177,7 +177,7 @@ class Run {
   void check_frame(const Frame& bytes) {
     if (is_over()) return;
     const Seen ours(bytes, recorded_now_, capture_.link);
-    QpHistory* qp = history_to(connection_of(ours.packet));
+    QpHistory* qp = history_to(connection_named_by(ours.packet));
     Frames& frames = frames_[stream_of(ours)];
     std::vector<FieldDifference> first;
     do {
@@ -218,7 +218,7 @@ class Run {
     if (frames.seen == frames.indices.size()) return false;
     const std::size_t index = frames.indices[frames.seen];
     const Seen recorded(capture_.frames[index], recorded_now_);
-    QpHistory* qp = recorded.good ? history_to(connection_of(recorded.packet)) : nullptr;
+    QpHistory* qp = recorded.good ? history_to(connection_named_by(recorded.packet)) : nullptr;
     const Situation s{.qp = qp, .recorded = &recorded, .ours = ours, .frame_index = index};
     const AllowedDifference* row =
         qp ? find_allowed("frame", kRecordedOnly, s, report_.allowed_uses) : nullptr;

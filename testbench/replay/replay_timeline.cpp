@@ -39,7 +39,7 @@ std::vector<Mark> marks_of(const Capture& capture) {
         good && ends_message(p.opcode->position) &&
         (p.opcode->operation == Operation::Send || request::takes_receive_wqe(*p.opcode));
     marks.push_back({&frame, good, good && p.opcode->is_request, refuses, ends_receive,
-                     good ? connection_of(p) : 0, good ? p.bth.psn : 0});
+                     good ? connection_named_by(p) : 0, good ? p.bth.psn : 0});
   }
   return marks;
 }
@@ -63,7 +63,7 @@ const ReplayFrame* first_frame_of(const SentWork& m, const std::vector<Mark>& ma
 const ReplayFrame* answer_to(const SentWork& m, const std::vector<Mark>& marks) {
   for (const Mark& mark : marks)
     if (mark.good && !mark.is_request && mark.frame->from != m.post->side &&
-        was_delivered(mark.frame->fate) && mark.qpn == connection_of(*m.post) &&
+        was_delivered(mark.frame->fate) && mark.qpn == connection_named_by(*m.post) &&
         psn_distance(m.last_psn, mark.psn) >= mark.refuses)
       return mark.frame;
   return nullptr;
@@ -125,7 +125,7 @@ bool is_given(const ReplayEvent& e) {
 }
 }  // namespace
 
-u64 connection_of(const ReplayEvent& post) {
+u64 connection_named_by(const ReplayEvent& post) {
   return post.number(post.has("eecn") ? "eecn" : "qpn");
 }
 
@@ -152,7 +152,7 @@ std::vector<SentWork> sent_works(const Capture& capture) {
       connections[{e.side, e.number("qpn")}] = {u32(e.number("dest_qpn")),
                                                 u32(e.number("path_mtu")), u32(e.number("sq_psn"))};
     if (e.kind != "post_send" || never_reached_device(e)) continue;
-    const auto c = connections.find({e.side, connection_of(e)});
+    const auto c = connections.find({e.side, connection_named_by(e)});
     if (c == connections.end()) continue;
     const u32 packets = psns_of(sge_bytes(e), c->second.mtu), first = c->second.next_psn;
     c->second.next_psn = psn_add(first, packets);

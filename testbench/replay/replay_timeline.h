@@ -29,12 +29,12 @@ struct OffsetWindow {
 OffsetWindow find_offset_window(const Capture& capture);
 
 // What has the PSNs of a packet at its receiver: the queue pair of its DestQP; of RD the EE context.
-inline u32 connection_of(const proto::ParsedPacket& packet) {
+inline u32 connection_named_by(const proto::ParsedPacket& packet) {
   const bool of_rd = packet.bth.opcode >> 5 == unsigned(proto::Service::Rd);
   return of_rd ? packet.rdeth.ee_context : packet.bth.dest_qp;
 }
 // The same of a posted send.
-u64 connection_of(const ReplayEvent& post);
+u64 connection_named_by(const ReplayEvent& post);
 
 // A posted send and its PSNs (G1).
 struct SentWork {

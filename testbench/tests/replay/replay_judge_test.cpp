@@ -54,7 +54,7 @@ Packets as_xrc(const char* name) {
 }
 
 // The same as one of RD: over EE context 9, from queue pair 0x77.
-constexpr u8 kRd = 0x40, kAnswerQp = 0x77;
+constexpr u8 kOfRd = 0x40, kAnswerQp = 0x77;
 Packets as_rd(const char* name) {
   constexpr std::size_t kIpLengthAt = 16, kUdpLengthAt = 38, kDestQpAt = kBthAt + 5;
   constexpr std::array<u8, 12> kHeaders{0, 0, 0, 9, 0x11, 0x11, 0x11, 0x11, 0, 0, 0, kAnswerQp};
@@ -64,7 +64,7 @@ Packets as_rd(const char* name) {
     const u8 opcode = p.bytes[kBthAt];
     const bool asks = opcode < kOpReadFirst || opcode > kOpAtomicAck;
     const std::size_t bytes = asks ? kHeaders.size() : 4;
-    p.bytes[kBthAt] |= kRd;
+    p.bytes[kBthAt] |= kOfRd;
     if (opcode == kOpAck && !(p.bytes[kExtAt] & kSyndromeKind)) p.bytes[kExtAt] = kWithoutCredits;
     if (!asks) p.bytes[kDestQpAt] = p.bytes[kDestQpAt + 1] = 0, p.bytes[kDestQpAt + 2] = kAnswerQp;
     p.bytes.insert(p.bytes.begin() + kExtAt, kHeaders.begin(),
@@ -176,7 +176,7 @@ TEST_CASE("conversations of RD are judged as those of RC, by their EE contexts",
 
 TEST_CASE("the packets of a message of RD name one queue pair", "[replay][judge][G13.1]") {
   Packets all = as_rd("rc_send_mtu1024");
-  GivenPacket& middle = packet(all, kRd | kOpSendMiddle);
+  GivenPacket& middle = packet(all, kOfRd | kOpSendMiddle);
   change(middle, kBthAt + 7, 0x03);
   const Judgement j = judge(all, {});
   CHECK(first_breach(j) == "G13.1");
@@ -185,7 +185,7 @@ TEST_CASE("the packets of a message of RD name one queue pair", "[replay][judge]
 
 TEST_CASE("an answer of RD goes to the queue pair that asked", "[replay][judge][G13.2]") {
   Packets all = as_rd("rc_send_mtu1024");
-  GivenPacket& ack = packet(all, kRd | kOpAck);
+  GivenPacket& ack = packet(all, kOfRd | kOpAck);
   change(ack, kBthAt + 7, 0x03);
   const Judgement j = judge(all, {});
   CHECK(first_breach(j) == "G13.2");

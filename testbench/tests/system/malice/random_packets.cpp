@@ -8,7 +8,6 @@
 
 namespace hca::testbench::malice {
 namespace {
-constexpr u32 kRegionBytes = 8192;
 constexpr u32 kLongest = 4160;  // payload: what is longer no port takes from its link
 std::string service_opcode(std::string_view service, const std::string& name) {
   return service == "UC" || service == "UD" ? std::string(service) + " " + name : name;

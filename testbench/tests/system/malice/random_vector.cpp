@@ -7,7 +7,6 @@
 
 namespace hca::testbench::malice {
 namespace {
-constexpr u32 kRegionBytes = 8192;
 constexpr std::array<u32, 3> kShortMtus{256, 512, 1024};
 constexpr const char* kAllRights = "all | flush_global | flush_persistent | remote_atomic_write";
 }  // namespace

@@ -64,6 +64,7 @@ class RandomVector {
   };
   static constexpr std::array<u32, 8> kFirstPsns{0,        1,        0x7ffffe, 0x7fffff,
                                                  0x800000, 0xfffffd, 0xfffffe, 0xffffff};
+  static constexpr u32 kRegionBytes = 8192;  // of m
   static constexpr std::size_t kEnds = 8, kFirstContext = 5, kContexts = 2;
 
   template <class T, std::size_t n>
