@@ -164,8 +164,8 @@ inline bool alternate_ok(const QpConfig& qp, const QpAttributes& a, u32 path_mtu
   if (!a.alt_port || a.alt_port > ports.size()) return false;
   const PortAttributes& port = ports[a.alt_port - 1u];
   if (port.framing != ports[0].framing || path_mtu > port.mtu) return false;
-  // The WQEs of an SRQ are taken by the blocks of one port.
-  if (uses_srq(qp) && has_responder(qp) && a.alt_port != qp.port) return false;
+  // A queue pair that belongs to an SRQ stays on the SRQ's port. A target of XRC belongs to none.
+  if (qp.srqn && a.alt_port != qp.port) return false;
   return a.alt_pkey_index < kPkeyEntries && a.alt_timeout < 32 && path_ok(alternate_of(a), port);
 }
 
