@@ -55,6 +55,7 @@ bool Command::end_move(const Move& move) {
   if (migrates) {
     if (!outputs.events_out->can_push()) return false;
     device::migrate(contexts_, move.qpn);
+    requester_.moved(move.qpn);
     outputs.events_out->push(EventNote{kAsyncEq, {EventType::PathMig, move.qpn}});
     ++counters.migrations;
   }

@@ -17,6 +17,7 @@ inline proto::PathStepView path_step_view(const Contexts& contexts, const proto:
 inline void migrate(Contexts& contexts, u32 qpn) {
   proto::migrate(contexts.qps[qpn], contexts.given[qpn], contexts.alternate_of(qpn),
                  contexts.ports);
+  contexts.receive_of(qpn).keeps = false;  // what came over the old path (recovery.h)
   ++contexts.version;
 }
 // True: the migration leads to another port.

@@ -28,6 +28,9 @@ bool FunctionalHca::refuses_path(u32 qpn, const ParsedPacket& packet, std::span<
 
 void FunctionalHca::migrate(u32 qpn) {
   device::migrate(contexts_, qpn);
+  by_recovery(recovery_of(contexts_.qps[qpn]), [&](auto policy) {
+    policy.on_migrated(contexts_.send_of(qpn), losses<decltype(policy)>(qpn));
+  });
   raise(EventType::PathMig, qpn);
 }
 }  // namespace hca::functional

@@ -26,6 +26,7 @@ struct GoBackN {
   static void on_nak(SendPsns& s, Record&, const PsnRange& missing) { s.go_back(missing.first); }
   static void on_refused(SendPsns& s, Record&, const PsnRange& packet) { s.go_back(packet.first); }
   static bool on_selective_nak(SendPsns&, Record&, const PsnRange&) { return false; }
+  static void on_migrated(SendPsns&, Record&) {}
   static bool keeps(const QpConfig&, Psn, Psn) { return false; }
 };
 
@@ -124,6 +125,12 @@ struct SelectiveRepeat {
     s.go_back(lost);
     return true;
   }
+  // The responder drops what it kept, because it came over the old path: all of it is sent again.
+  static void on_migrated(SendPsns& s, Record& r) {
+    r.kept = {};
+    r.pass(s);
+    r.repeated_end = s.unacked_psn;
+  }
   static bool keeps(const QpConfig& qp, Psn expected, Psn psn) {
     return psns_between(expected, psn) < qp.options.reorder_window;
   }
@@ -145,6 +152,7 @@ concept RecoveryPolicy = requires(SendPsns& s, typename P::Record& r, const QpCo
   P::on_nak(s, r, packet);
   P::on_refused(s, r, packet);
   { P::on_selective_nak(s, r, packet) } -> std::same_as<bool>;
+  P::on_migrated(s, r);
   { P::keeps(qp, psn, psn) } -> std::same_as<bool>;
 };
 static_assert(RecoveryPolicy<GoBackN> && RecoveryPolicy<SelectiveRepeat>);

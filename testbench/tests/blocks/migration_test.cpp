@@ -2,6 +2,7 @@
 // Automatic path migration in the cycle model (G17): traffic of all kinds goes on when the wire of
 // one port dies, or when software asks for the other path.
 #include <catch2/catch.hpp>
+#include <optional>
 
 #include "model/device/execute_command.h"
 #include "testbench/tests/blocks/pair.h"
@@ -127,6 +128,59 @@ TEST_CASE("a migration on one port needs no wait, and loses nothing", "[chip][mi
   check_migrated(pair, 1, 1);
   CHECK(pair.a.chip.requester.counters.resent == 0);
   CHECK(pair.b.chip.command.counters.waits_migration == 0);
+}
+
+// The packets after a lost one are kept, and then the path is another one: by software, or because
+// all repetitions of the lost packet are lost too.
+TEST_CASE("what selective repeat kept of the old path is sent again on the new one",
+          "[chip][ports][migration][selective_repeat]") {
+  const bool by_software = GENERATE(false, true);
+  const u8 ports = GENERATE(u8{1}, u8{2});
+  INFO("by software: " << by_software << ", " << int(ports) << " ports");
+  PairConfig config = two_paths(1, ports);
+  config.chip.transport.recovery = Recovery::SelectiveRepeat;
+  Pair pair(config);
+  for (Pair::Side* side : {&pair.a, &pair.b}) rearm(*side, 1, ports);
+  pair.a.host.plan = {{.bytes = 1000}, {.local = 0x1000, .remote = 0xc00000, .bytes = 30'000}};
+  u32 seen = 0;
+  std::optional<Psn> lost;
+  pair.a.loses = [&](const Packet& p) {
+    if (pair.a.chip.command.counters.migrations) return false;
+    if (++seen == 10) lost = p.psn;
+    return lost == p.psn;
+  };
+  while (!pair.b.chip.ports[0]->receive.counters.rx_kept) pair.advance(100);
+  if (by_software)
+    pair.a.host.command(0, CommandOpcode::ModifyQp, 1, change_of(PathMigState::Migrated));
+  finish(pair);
+  check_success(pair.a.host.sent, 2);
+  CHECK(arrived(pair));
+  check_migrated(pair, 1, ports);
+  // Not one for each packet that was kept.
+  CHECK(pair.a.chip.requester.counters.timeouts <= 2);
+}
+
+TEST_CASE("selective repeat loses nothing when the wire of one port dies, or is bad",
+          "[chip][ports][migration][selective_repeat]") {
+  const u32 after = GENERATE(range(30u, 70u, 8u));
+  INFO("after " << after << " packets");
+  PairConfig config = two_paths(2);
+  config.retry_count = 7;
+  config.chip.transport.recovery = Recovery::SelectiveRepeat;
+  config.chip.transport.reorder_window = 16;
+  Pair pair(config);
+  for (u32 qpn = 1; qpn <= 2; ++qpn)
+    for (Pair::Side* side : {&pair.a, &pair.b}) rearm(*side, qpn, qpn % 2 ? 2 : 1);
+  plan_mixed(pair, 2, 80);
+  u32 seen = 0;
+  pair.a.loses = pair.b.loses = [&](const Packet& p) {
+    ++seen;
+    return seen % 13 == 5 || (p.port == 0 && seen > 2 * after);
+  };
+  finish(pair);
+  check_success(pair.a.host.sent, 80);
+  CHECK(arrived(pair));
+  check_migrated(pair, 1, 2);
 }
 
 TEST_CASE("the order in which blocks tick changes no migration", "[chip][ports][migration][hash]") {

@@ -117,6 +117,45 @@ TEST_CASE("a SEND that was kept may draw an RNR NAK, and goes again alone",
   CHECK(pair.b.bytes(Pair::kBuffer + 128, 16) == pair.a.bytes(Pair::kBuffer + 48, 16));
 }
 
+namespace {
+void change_path(Station& s, QpAttributes a, PathMigState to) {
+  a.state = QpState::Rts, a.path_mig_state = to;
+  a.mask |= kQpState | kQpPathMigState;
+  REQUIRE(s.verbs.modify_qp(*s.qp, a) == testbench::Error::None);
+}
+// The alternate path has the addresses of the primary one.
+void rearm(Station& s, u8 peer) {
+  PathAttributes path{};
+  path.dmac = Pair::mac(peer, 1), path.dgid_low = Pair::gid_low(peer, 1);
+  path.hop_limit = 64, path.udp_source_port = 0xC000;
+  QpAttributes a{};
+  set_alternate(a, path);
+  a.alt_port = 1, a.alt_timeout = 14, a.mask = kQpAltPath;
+  change_path(s, a, PathMigState::Rearm);
+}
+}  // namespace
+
+TEST_CASE("after a migration all is sent again that the responder kept",
+          "[functional][selective_repeat][G17.2]") {
+  PairOptions options = selective();
+  options.transport.apm = true;
+  Pair pair(options);
+  rearm(pair.a, 2), rearm(pair.b, 1);
+  pair.post(WorkOpcode::RdmaWrite, 1, {pair.from_a(0, 16)});  // arms both
+  pair.carry();
+  const u32 before = u32(pair.log_a.size());
+  pair.lost_from_a = [&](u32 n) { return n == before || n == before + 4; };
+  pair.post(WorkOpcode::RdmaWrite, 2, {pair.from_a(0, 4 * 256)});
+  pair.carry();
+  REQUIRE(pair.log_a.size() == before + 5);
+  change_path(pair.a, {}, PathMigState::Migrated);
+  carry_to_the_end(pair);
+  CHECK(pair.log_a.size() == before + 5 + 4);
+  CHECK(pair.b.bytes(Pair::kBuffer, 1024) == pair.a.bytes(Pair::kBuffer, 1024));
+  CHECK(results(pair.a.poll(pair.a.send_cq)) ==
+        Results{{1, WcStatus::Success}, {2, WcStatus::Success}});
+}
+
 // Random losses in both directions: all arrives, in its order, and fewer packets go twice than with
 // go-back-N.
 TEST_CASE("selective repeat delivers everything under loss", "[functional][selective_repeat]") {

@@ -53,6 +53,12 @@ void LossRecovery::acknowledged(u32 qpn, Psn before) {
   if (goes_back) rewind(qpn, NoteKind::Rewind);
 }
 
+[[gnu::cold]] void LossRecovery::migrated(u32 qpn) {
+  by_recovery(recovery_of(contexts_.qps[qpn]), [&](auto policy) {
+    policy.on_migrated(state_of(qpn), record<decltype(policy)>(qpn));
+  });
+}
+
 [[gnu::cold]] bool LossRecovery::may_cut(u32 qpn, SendQueue& q) {
   const QpConfig& qp = contexts_.qps[qpn];
   const SendState& s = state_of(qpn);

@@ -29,6 +29,8 @@ class LossRecovery : RequesterPart {
   // Call when its headers are written. True: AckReq is set now, as it was not before.
   bool asks(u32 qpn, Packet& packet) const;
   void sent(u32 qpn, const proto::PsnRange& packet, bool is_new);
+  // The queue pair has another path.
+  void migrated(u32 qpn);
   // The queue pair was reset.
   void clear(u32 qpn) { records_[qpn] = {}; }
 

@@ -233,6 +233,10 @@ void Requester::recover(u32 qpn) {
   wake_at(now() + 1);
 }
 
+void Requester::moved(u32 qpn) {
+  if (recovery_.selects()) recovery_.migrated(qpn);
+}
+
 void Requester::migrated(u32 qpn, u32 life) {
   const SendQueue& q = queues_[qpn];
   if (q.life != life || q.in_error) return;

@@ -54,6 +54,8 @@ class Requester : public engine::Block {
   void drain(u32 qpn);
   void resume(u32 qpn);
   void recover(u32 qpn);
+  // Called by `command`: the queue pair has another path.
+  void moved(u32 qpn);
   // Called by `command`: the migration that exhausted retries asked for has ended.
   void migrated(u32 qpn, u32 life);
   // RD, called by `command`: an EE context may go on, or ends.
