@@ -59,6 +59,23 @@ TEST_CASE("unreliable services with RTL in the path are those without", "[rtl][r
   CHECK(result.messages == without.messages);
 }
 
+TEST_CASE("RD with RTL in the path is RD without", "[rtl][run][G13.1]") {
+  const std::string text =
+      "connection: {service: rd, timeout: 6, min_rnr_timer: 1}\nhca: {transport: {rd: true}}\n" +
+      std::string(kMixed) + kBadWire;
+  const RunResult without = run_text(with({}, text));
+  CHECK(all(without.failures) == "");
+  CHECK(without.messages > 100);
+  for (const std::string_view block : {"requester_psn", "responder_check", "all"}) {
+    INFO(block);
+    RtlChoice choice;
+    REQUIRE(choice.add(block).empty());
+    const RunResult result = run_text(with(choice, text));
+    CHECK(all(result.failures) == "");
+    CHECK(result.hash == without.hash);
+  }
+}
+
 TEST_CASE("what the RTL has fixed is no knob", "[rtl][scenario]") {
   const std::string work = "workload: [{operation: send, size: 64 B}]\n";
   CHECK(error_of("rtl: [icrc, rx_parser]\n" + work) == "(none)");
