@@ -139,7 +139,7 @@ def texts_of(hits, folder):
             widths[point][width] = was_hit
     holes, covered = set(), set()
     for (file, line, kind, _, what), by_width in widths.items():
-        text = what if kind == TOGGLE else f"{what}: {next(folder.glob(f"*/{file}")).read_text().splitlines()[line - 1].strip()}"
+        text = what if kind == TOGGLE else f"{what}: {next(folder.glob('*/' + file)).read_text().splitlines()[line - 1].strip()}"
         left = [w for w, was_hit in by_width.items() if not was_hit]
         if left:
             holes.add((file, line, text if len(left) == len(by_width) else f"{' '.join(left)}: {text}"))
