@@ -81,7 +81,8 @@ void ResponderCheckStimulus::take_given(Packet& p) {
   p.of = qp;
   p.qp = qp->config;
   if (rd) take_given_rd(p, *qp);
-  if (p.qp.service == Service::Xrc && in.opcode && in.has(Ext::XrcEth)) {  // of its domain
+  const bool names_srq = p.qp.service == Service::Xrc && in.opcode && in.has(Ext::XrcEth);
+  if (names_srq && in.xrc_eth.xrc_srq) {  // of its domain; no SRQ has the number 0
     p.named_srq = in.xrc_eth.xrc_srq;
     std::shared_ptr<CheckedSrq>& srq = given_srqs_[p.named_srq];
     if (!srq) srq = new_srq(p.named_srq, 1);
