@@ -1120,7 +1120,7 @@ package hca_pkg;
     logic [7:0] max_reads;
     logic [4:0] min_rnr_timer;
     logic [2:0] service;
-    logic spare;
+    logic resync_needs_queue;
     logic has_queue;
     logic [2:0] queue_service;
     logic [2:0] queue_state;

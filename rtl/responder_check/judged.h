@@ -51,7 +51,8 @@ struct CheckedConfig : proto::Capabilities {
   // Of an EE context: the queue pair that a request names, and its RD domain in queue_domain; that
   // of the context is `domain`. By rd_abort and rd_error_class, the receive WQE of a message that
   // a RESYNC, or an error, ends completes; else it returns to its queue.
-  bool has_queue;
+  // With resync_needs_queue a RESYNC that names no valid one is refused (rd_resync_queue).
+  bool has_queue, resync_needs_queue;
   u8 queue_service, queue_state;
   bool completes_at_resync, completes_at_error;
 };
@@ -153,7 +154,7 @@ struct Layout<rtl::CheckedConfig> {
       field(&C::max_reads,      "max_reads",      8),
       field(&C::min_rnr_timer,  "min_rnr_timer",  5),
       field(&C::service,        "service",        3),
-      reserved("spare", 1, ""),
+      field(&C::resync_needs_queue, "resync_needs_queue", 1),
       field(&C::has_queue,      "has_queue",      1),
       field(&C::queue_service,  "queue_service",  3),
       field(&C::queue_state,    "queue_state",    3),

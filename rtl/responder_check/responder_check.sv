@@ -325,6 +325,7 @@ module responder_check #(
   work_t work_2;
   logic in_table, to_qp0, to_qp1;
   logic [31:0] expected_qkey;
+  logic for_context;
 
   // The same partition, not 0, and at least one of both is a full member.
   function automatic logic pkeys_match(input logic [15:0] a, input logic [15:0] b);
@@ -346,12 +347,13 @@ module responder_check #(
                                             && work_2_q.request.qkey != expected_qkey;
     work_2.broken[hca_pkg::RuleT10_21_XRC] = work_2_q.request.names_srq && qp_2_q.queue_domain == 32'd0;
     work_2.broken[hca_pkg::RuleT10_22_XRC] = work_2_q.request.names_srq && qp_2_q.queue_domain != qp_2_q.domain;
-    // A RESYNC concerns the EE context alone.
-    work_2.broken[hca_pkg::RuleT10_14_RD] = !work_2_q.request.resync
+    // A RESYNC concerns the EE context alone, but by an option.
+    for_context = work_2_q.request.resync && !qp_2_q.resync_needs_queue;
+    work_2.broken[hca_pkg::RuleT10_14_RD] = !for_context
                                             && !(qp_2_q.has_queue && qp_2_q.queue_service == hca_pkg::ServiceRD
                                                  && takes_requests(qp_2_q.queue_state));
-    work_2.broken[hca_pkg::RuleT10_11_RD] = !work_2_q.request.resync && qp_2_q.queue_domain != qp_2_q.domain;
-    work_2.broken[hca_pkg::RuleT10_12_RD] = !work_2_q.request.resync && work_2_q.request.qkey != qp_2_q.qkey;
+    work_2.broken[hca_pkg::RuleT10_11_RD] = !for_context && qp_2_q.queue_domain != qp_2_q.domain;
+    work_2.broken[hca_pkg::RuleT10_12_RD] = !for_context && work_2_q.request.qkey != qp_2_q.qkey;
   end
 
   // ---- 6: rule stage 3, Support ----

@@ -56,6 +56,7 @@ rtl::CheckedConfig checked_config(const QpConfig& qp, const AddressVector& path)
   c.takes_get_offset = qp.options.new_get_offset == NewGetOffset::Take;
   c.refuses_put_response = qp.options.put_response_length == PutResponseLength::Refuse;
   c.keeps_put = qp.options.put_change == PutChange::Ignore;
+  c.resync_needs_queue = qp.options.rd_resync_queue == RdResyncQueue::Valid;
   c.completes_at_resync = qp.options.rd_abort == RdAbort::Complete;
   c.completes_at_error = qp.options.rd_error_class == RdErrorClass::F;
   return c;

@@ -26,6 +26,7 @@ void ResponderCheckStimulus::make_ee_context(CheckedQp& qp) {
   c.qpn = new_ee_number();
   c.options.credits = false;  // T4
   c.options.rd_abort = random_.chance(1, 2) ? RdAbort::Complete : RdAbort::Keep;
+  c.options.rd_resync_queue = random_.chance(1, 4) ? RdResyncQueue::Valid : RdResyncQueue::Any;
   c.options.rd_error_class = random_.chance(1, 2) ? RdErrorClass::F : RdErrorClass::B;
   const auto& queue = rd_queues_[random_.below(kRdQueues)];
   c.rdd = queue && random_.chance(3, 4) ? queue->config.rdd : u32(random_());
