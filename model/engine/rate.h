@@ -136,8 +136,9 @@ class RationalTime {
 };
 
 // Computes when the next packet may start on a wire. Back-to-back packets keep the fraction of a
-// cycle in which the wire became free, so a stream runs at exactly its rate; after a pause a packet
-// begins at the edge of its cycle.
+// cycle in which the wire became free, so a stream runs at exactly its rate. Only one starts in a
+// cycle: where those shorter than a cycle follow longer ones, a FIFO in front of the wire evens them
+// out. After a pause a packet begins at the edge of its cycle.
 class Pacer {
  public:
   constexpr explicit Pacer(Rate rate) : free_(rate) {}
@@ -148,16 +149,21 @@ class Pacer {
   constexpr Cycle next(Cycle start, u64 bytes) {
     if (free_.edge() > start) broken("starts while the wire is busy", "pacer", start);
     if (bytes >= kTooLong) broken("a packet of 16 MiB or more", "pacer", start);
-    if (free_.whole() + 1 < start || (free_.whole() + 1 == start && !free_.part()))
+    if (start == next_) {
+      if (free_.whole() + kFifo < start) free_.set(start - kFifo);
+    } else if (free_.whole() + 1 < start || (free_.whole() + 1 == start && !free_.part())) {
       free_.set(start);
+    }
     free_.advance(bytes);
-    return std::max(free_.edge(), start + 1);
+    return next_ = std::max(free_.edge(), start + 1);
   }
   constexpr const Rate& rate() const { return free_.rate(); }
 
  private:
   static constexpr u64 kTooLong = u64{1} << 24;
-  RationalTime free_;  // when the wire becomes free
+  static constexpr Cycle kFifo = 8;  // cycles whose packets it holds
+  RationalTime free_;                // when the wire becomes free
+  Cycle next_ = 0;                   // the cycle returned last
 };
 
 inline constexpr u64 kPicosecondsPerSecond = 1'000'000'000'000;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
+#include <vector>
 
 #include "model/engine/random.h"
 #include "model/engine/rate.h"
@@ -112,6 +113,48 @@ TEST_CASE("64-byte packets run at their rate when a cycle holds less than one", 
   Cycle start = 5;
   for (unsigned i = 0; i < 1'000'000; ++i) start = pacer.next(start, 64);
   CHECK(start == 5 + 2'062'490);
+}
+
+namespace {
+// Picoseconds of a packet, of many back to back whose sizes repeat.
+double pace(u64 bits_per_second, u64 hertz, const std::vector<u64>& sizes) {
+  constexpr u64 kRounds = 20'000;
+  Pacer pacer(bits_per_second, hertz);
+  Cycle start = 0;
+  for (u64 round = 0; round < kRounds; ++round)
+    for (const u64 bytes : sizes) start = pacer.next(start, bytes);
+  return double(start) * 1e12 / double(hertz) / double(kRounds * sizes.size());
+}
+}  // namespace
+
+// 106 B and 86 B at 100 B a cycle: 1.92 cycles, but one starts in each of two. At 1.1 GHz 90.9 B:
+// 2.112 cycles, 1.92 ns.
+TEST_CASE("packets shorter and longer than a cycle take their time together", "[engine][rate]") {
+  CHECK(pace(800'000'000'000, 1'000'000'000, {106, 86}) == Approx(1000).epsilon(0.001));
+  CHECK(pace(800'000'000'000, 1'100'000'000, {106, 86}) == Approx(960).epsilon(0.001));
+  CHECK(pace(800'000'000'000, 1'000'000'000, {190, 30}) == Approx(1100).epsilon(0.001));
+}
+
+TEST_CASE("a pace follows arithmetic, and never falls with clock or rate or rises with size",
+          "[engine][rate]") {
+  Random random(3);
+  for (int i = 0; i < 60; ++i) {
+    const u64 rate = (10 + random.below(1600)) * 1'000'000'000,
+              hertz = (200 + random.below(1800)) * 1'000'000;
+    std::vector<u64> sizes(1 + random.below(4));
+    for (u64& bytes : sizes) bytes = 64 + random.below(random.below(2) ? 200 : 4200);
+    u64 all = 0;
+    for (const u64 bytes : sizes) all += bytes;
+    const double mean = double(all) / double(sizes.size());
+    const double on_wire = mean * 8e12 / double(rate), in_cycles = 1e12 / double(hertz);
+    const double plain = pace(rate, hertz, sizes);
+    CAPTURE(i, rate, hertz, sizes);
+    CHECK(plain == Approx(std::max(on_wire, in_cycles)).epsilon(0.005));
+    CHECK(pace(rate + rate / 7, hertz, sizes) <= plain * 1.0001);
+    CHECK(pace(rate, hertz + hertz / 9, sizes) <= plain * 1.0001);
+    for (u64& bytes : sizes) bytes += 5;
+    CHECK(pace(rate, hertz, sizes) * 1.0001 >= plain);
+  }
 }
 
 TEST_CASE("a packet cannot start while another is on the wire", "[engine][rate]") {
