@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <algorithm>
 #include <array>
 #include <bit>
 
@@ -17,6 +18,9 @@ inline constexpr engine::KnobRule kLinkWidth{
     "one of 1, 2, 4, 8, 12, 16"};
 inline constexpr engine::KnobRule kPcieSize{[](u64 n) { return std::has_single_bit(n); },
                                             "is no power of two", "a power of two"};
+inline constexpr engine::KnobRule kNoneOrPcieSize{
+    [](u64 n) { return !n || (n >= 64 && std::has_single_bit(n)); },
+    "is no power of two from 64 on", "0 B, or a power of two from 64 B on"};
 inline constexpr engine::KnobRule kNoneOrMegabit{[](u64 n) { return !n || n >= 1'000'000; },
                                                  "is too slow to simulate", "0 or 1 Mb/s and more"};
 
@@ -28,7 +32,7 @@ struct PcieConfig {
   u32 generation = 3, lanes = 16;
   u32 overhead = 81;       // thousandths
   u32 flit_overhead = 20;  // the same in flit mode
-  u32 mps = 256, mrrs = 512, completion_bytes = 256, first_completion = 4096;
+  u32 mps = 256, mrrs = 512, completion_bytes = 0, first_completion = 4096;
   u32 line_reads = 0;
   u32 write_header = 24, read_header = 24, completion_header = 20;
   u32 flit_write_header = 16, flit_read_header = 16, flit_completion_header = 12;
@@ -54,11 +58,12 @@ struct PcieConfig {
   static constexpr u32 kCacheLine = 64;
   static constexpr u32 kFlitMode = 6;  // the first generation with flit mode
 
-  // Applies the `overhead` and headers of its generation's mode. Also limits the room for posted
+  // Applies the `overhead` and headers of its generation's mode, and the size of completions. Also limits the room for posted
   // writes if they may wait in the root complex: otherwise a slow memory or IOMMU would never delay
   // a writer.
   PcieConfig of_its_mode() const {
     PcieConfig c = *this;
+    if (!completion_bytes) c.completion_bytes = std::min(mps, kCompletionBytes);
     if (memory_rate || iommu_entries) {
       if (!c.root_posted_headers) c.root_posted_headers = kRootHeaders;
       if (!c.root_posted_data) c.root_posted_data = kRootData;
@@ -72,6 +77,7 @@ struct PcieConfig {
   }
 
   static constexpr u32 kRootHeaders = 128, kRootData = 2048;  // 32 KiB
+  static constexpr u32 kCompletionBytes = 256;
   // The maximum that a receiver can advertise with scaled flow control: 16 times 127 and 16 times
   // 2047.
   static constexpr u32 kMostHeaders = 16 * 127, kMostData = 16 * 2047;
@@ -94,8 +100,10 @@ struct hca::engine::Knobs<hca::tlm_::PcieConfig> {
       knob("mps", &Config::mps, Unit::Bytes, 128, 4096, tlm_::kPcieSize, "payload of a write TLP"),
       knob("mrrs", &Config::mrrs, Unit::Bytes, 128, 4096, tlm_::kPcieSize,
            "bytes that one read TLP may request"),
-      knob("completion_bytes", &Config::completion_bytes, Unit::Bytes, 64, 4096, tlm_::kPcieSize,
-           "payload of a completion TLP: the root complex's read completion boundary or the MPS"),
+      knob("completion_bytes", &Config::completion_bytes, Unit::Bytes, 0, 4096,
+           tlm_::kNoneOrPcieSize,
+           "payload of a completion TLP: the root complex's read completion boundary, at most "
+           "mps; 0 B: 256 B, or mps if that is less"),
       knob("first_completion", &Config::first_completion, Unit::Bytes, 64, 4096, tlm_::kPcieSize,
            "payload of the first completion TLP of a read, if this is less"),
       knob("line_reads", &Config::line_reads, Unit::Bytes, 0, 4096,

@@ -33,8 +33,13 @@ PcieConfig checked(const PcieConfig& config) {
 constexpr u32 kLargestMmio = 8 + proto::kPushBytes;  // a doorbell and the WQE after it
 }  // namespace
 
-void check_pcie(const PcieConfig& config) {
-  engine::check_knobs(config);
+void check_pcie(const PcieConfig& given) {
+  engine::check_knobs(given);
+  const PcieConfig config = given.of_its_mode();
+  if (config.completion_bytes > config.mps)
+    throw engine::ConfigError("pcie.completion_bytes", std::to_string(config.completion_bytes),
+                              "64 .. pcie.mps, which is " + std::to_string(config.mps), "",
+                              "is more than a TLP may carry");
   const auto enough = [](std::string_view knob, u32 credits, u32 bytes, std::string_view what) {
     if (credits && credits < PcieCreditPair::of(bytes))
       throw engine::ConfigError("pcie." + std::string(knob), std::to_string(credits),
@@ -79,7 +84,7 @@ PcieLink::PcieLink(const PcieConfig& config, u64 hertz, u64 seed)
       spread_(engine::cycles_from_picoseconds(config.memory_spread, hertz)),
       tail_(config.memory_tail_share ? engine::cycles_from_picoseconds(config.memory_tail, hertz)
                                      : 0),
-      first_(std::min(config.first_completion, config.completion_bytes)),
+      first_(std::min(config_.first_completion, config_.completion_bytes)),
       one_tlp_(std::min(pieces_of(1).first, config.mrrs)),
       read_header_cycles_(pcie_rate(config, hertz).cycles_for(config_.read_header)),
       up_(pcie_rate(config, hertz)),

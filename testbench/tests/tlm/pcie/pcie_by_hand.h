@@ -17,7 +17,7 @@ inline PcieConfig plain() {
 inline constexpr u32 kReadBytes = 300, kMmioBytes = 136;
 inline PcieConfig one_completion() {
   PcieConfig config = plain();
-  config.completion_bytes = 512;
+  config.mps = config.completion_bytes = 512;
   return config;
 }
 }  // namespace hca::tlm_

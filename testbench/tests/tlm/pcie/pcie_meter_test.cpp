@@ -163,7 +163,7 @@ TEST_CASE("every line that has to go is counted and written to memory", "[pcie][
 // data that come later from 18 on, until 52.
 TEST_CASE("by memory: each TLP of a read has its own chance", "[pcie][order]") {
   PcieConfig config = plain();
-  config.completion_bytes = 512, config.completion_order = CompletionOrder::ByMemory;
+  config.mps = config.completion_bytes = 512, config.completion_order = CompletionOrder::ByMemory;
   config.memory_tail = 4'000'000, config.memory_tail_share = 500'000;
   for (u64 seed = 0; seed < 20; ++seed) {
     engine::Random random(seed);

@@ -20,11 +20,11 @@ TEST_CASE("TLP by TLP a link has the times of one that counts whole requests", "
   const Line line =
       GENERATE(Line{3, 8, 350'000'000}, Line{5, 4, 156'250'000}, Line{6, 16, 156'250'000});
   const PcieSplit split = GENERATE(PcieSplit::BySize, PcieSplit::ByAddress);
-  for (const u32 completion : {64u, 128u, 256u}) {
+  for (const u32 completion : {64u, 128u, 4096u}) {
     PcieConfig config = plain();
     config.line_reads = GENERATE(0u, 192u, 512u);
     config.split = split;
-    config.mps = 128, config.completion_bytes = 256, config.first_completion = completion;
+    config.mps = 128, config.first_completion = completion;
     config.read_tags = 12, config.memory_spread = 8'000, config.overhead = 81;
     config.generation = line.generation, config.lanes = line.lanes;
     PcieLink whole(config, line.hertz, 3);
