@@ -299,9 +299,24 @@ def costs(hca, scenario):
                 raise Failed(f"{got}, not {wanted}")
 
 
+def presets(hca, scenario):
+    """Programs run on the HCAs of each preset."""
+    folder = os.path.join(os.path.dirname(scenario), "..", "presets")
+    devices = [name for name in sorted(os.listdir(folder)) if "dma_client:" not in open(os.path.join(folder, name)).read()]
+    if len(devices) < 4:
+        raise Failed(f"only {devices} are presets of HCAs")
+    for name in devices:
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+            file.write(f"preset: {name.removesuffix('.yaml')}\n")
+            file.flush()
+            with Served(hca, file.name, []) as served:
+                equal(name, sends(served, hca, 2, "sim")[0], 2 * [OK])
+
+
 CASES = {
     "frames": frames, "calls": calls, "wrong": wrong, "knobs": knobs, "records": records, "conversations": conversations, "leaks": leaks, "many": many,
-    "starting": starting, "strict": strict, "costs": costs, "load": load}
+    "starting": starting, "strict": strict, "costs": costs, "load": load,
+    "presets": presets}
 
 
 def main():

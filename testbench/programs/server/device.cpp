@@ -61,7 +61,7 @@ Device::Device(std::string name, unsigned index, testbench::Testbed& testbed,
   node_.memory_target.beyond = &memory_;
   node_.hca.set_host_pages(memory_);
   memory_.picoseconds = [this] { return node_.cpu.self.now() * period_; };
-  if (scenario.nodes[index].hca.caches.any() &&
+  if (scenario.nodes[index].hca.caches.tables() &&
       node_.verbs.give_context_memory() != testbench::Error::None)
     throw std::runtime_error(name_ + ": SetContextMemory is refused");
   for (unsigned port = 0; port < node_.hca.ports(); ++port)
