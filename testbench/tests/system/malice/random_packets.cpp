@@ -122,7 +122,7 @@ void RandomVector::add_path(End& end, Json& p) {
     end.migration = PathMigState::Migrated, end.away = !end.away;
   else if (end.migration == PathMigState::Rearm && chance(70))
     end.migration = PathMigState::Armed;
-  p["M"] = end.migration == PathMigState::Migrated || chance(3);
+  p["M"] = u32(end.migration == PathMigState::Migrated || chance(3));
   if (end.away != chance(2)) p["IPv4"] = {{"Source", "192.0.2.3"}};
 }
 
