@@ -122,6 +122,16 @@ struct Offer {
   std::string_view knob{};        // the knob that sets the number
 };
 
+// A message whose completion a program has taken.
+struct TakenMessage {
+  Cycle at;
+  u32 qpn;
+  u64 bytes;
+  u8 operation;        // testbench::Operation
+  u32 entry = 0;       // of the workload
+  Cycle unlocked = 0;  // when its core last released a doorbell register
+};
+
 // Reports a host's activity to an observer: busy cores, writes to the BAR and their arrival, CQEs
 // written by the HCA, and messages whose completion a program has taken.
 class HostMeter {
@@ -130,8 +140,7 @@ class HostMeter {
   virtual void worked(Cycle /*at*/, Cycle /*cycles*/) {}
   virtual void rang(Cycle /*at*/, Cycle /*at_bar*/, u32 /*offset*/, std::span<const u8> /*data*/) {}
   virtual void wrote(Cycle /*at*/, u32 /*cqn*/, u64 /*cqes*/) {}
-  // `unlocked`: when its core last released a doorbell register.
-  virtual void completed(Cycle /*at*/, u32 /*qpn*/, u64 /*bytes*/, Cycle /*unlocked*/) {}
+  virtual void completed(const TakenMessage& /*message*/) {}
   // A sleeping program will be awake this many cycles after its interrupt message.
   virtual void wakes(Cycle /*at*/, Cycle /*cycles*/) {}
   // A program has waited for completions in this interval because all messages that it may have are
@@ -245,8 +254,9 @@ class HostCpu : public engine::Block {
     for (HostMeter* meter : first_.meters) fn(*meter);
   }
   // A program has taken the completion of a message that this host sent.
-  void completed(Cycle at, u32 qpn, u64 bytes) {
-    tell([&](HostMeter& meter) { meter.completed(at, qpn, bytes, locked_until_); });
+  void completed(TakenMessage message) {
+    message.unlocked = locked_until_;
+    tell([&](HostMeter& meter) { meter.completed(message); });
   }
   [[gnu::noinline]] void tick() {
     if (!program_ || program_->failed() || now() < acts_at_) return;

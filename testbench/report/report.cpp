@@ -176,6 +176,13 @@ std::string extensions_of(const Scenario& s) {
   return "";
 }
 
+std::string measured_of(const MeasureConfig& measure) {
+  if (measure.is_whole()) return "no warm-up is cut";
+  return fmt::format("figures are of the time from {:g} us{} on after the first post",
+                     double(measure.from) * 1e-6,
+                     measure.to ? fmt::format(" to {:g} us", double(measure.to) * 1e-6) : "");
+}
+
 std::string head_of(const Scenario& s) {
   const auto rate = [&](const Cable& cable) {
     const NodePort& end = cable.ends[0];
@@ -188,7 +195,7 @@ std::string head_of(const Scenario& s) {
       "As perftest measures: bandwidth is payload from the first post to the last completion;\n"
       "latency is half the time from one post of a ping-pong to the next, of READ and ATOMIC all "
       "of the\n"
-      "time from one to the next; no warm-up is cut.\n"
+      "time from one to the next; {}.\n"
       "A percentile with fewer than {} samples beyond it stays blank.\n\n",
       nodes == 2 ? "Two" : std::to_string(nodes),
       nodes == 2 && s.ports() == 2 ? " with two ports" : "",
@@ -198,7 +205,7 @@ std::string head_of(const Scenario& s) {
       s.rtl.any() ? std::string("RTL in the path of ") + (nodes == 2 ? "both" : "all") + ": " +
                         s.rtl.text() + "\n"
                   : "",
-      extensions_of(s), engine::Histogram::kNeededBeyond);
+      extensions_of(s), measured_of(s.measure), engine::Histogram::kNeededBeyond);
 }
 // A fault that never happened is most often one that says another frame than it means.
 std::string unused_faults_of(const RunResult& result, const Scenario& scenario) {
@@ -209,6 +216,15 @@ std::string unused_faults_of(const RunResult& result, const Scenario& scenario) 
                           tlm_::kFaultNames[unsigned(scenario.faults[use.number].action)],
                           use.matches, use.matches == 1 ? "" : "s");
   return text;
+}
+// No block obeys a congestion notification.
+std::string unheard_of(const RunResult& result) {
+  u64 sent = 0;
+  for (const CounterValue& counter : result.counters)
+    if (counter.name.ends_with(".responder_reply.cnps")) sent += counter.value;
+  if (!sent) return "";
+  return fmt::format("{} CNP{} and CNs were sent, and change no rate: no sender here slows down\n",
+                     sent, sent == 1 ? "" : "s");
 }
 // The part of a sender's name that a fault's own words, "from end 0", do not contain.
 std::string sent_by(const Scenario& scenario, const NodePort& sender) {
@@ -244,7 +260,7 @@ std::string text_of(const RunResult& result, const Scenario& scenario) {
     for (const Ends& ends : connections) text += table_of(result, scenario, Operation(i), ends);
   text += streams_of(result, scenario);
   text += breakdown_of(result, scenario);
-  text += faults_of(result, scenario) + unused_faults_of(result, scenario);
+  text += faults_of(result, scenario) + unused_faults_of(result, scenario) + unheard_of(result);
   text +=
       fmt::format("{} messages with {} bytes checked, {} frames; {:.3f} ms simulated in {:.2f} s\n",
                   result.messages, result.bytes_checked, result.frames,

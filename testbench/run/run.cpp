@@ -27,10 +27,14 @@ double wall_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// The cost of simulating a message, roughly: its packets and itself.
-double weight_of(const Traffic& t, PathMtu mtu) {
+// The messages of one thread of an entry, in all its directions.
+u64 messages_of(const WorkloadConfig& w, const Traffic& t) {
+  return t.messages * (w.direction == Direction::Both ? 2 : 1);
+}
+// The cost of simulating them, roughly: their packets and themselves.
+double weight_of(const WorkloadConfig& w, const Traffic& t, PathMtu mtu) {
   const double each = 1.5 + double(t.bytes) / bytes_of_mtu(mtu);
-  return double(t.messages) * each * (t.keep_posts ? 2 : 1);
+  return double(messages_of(w, t)) * each * (t.keep_posts ? 2 : 1);
 }
 // Seconds of simulated time that may pass without a message: more than the timers of all retries
 // and the time between two messages of an open loop.
@@ -62,12 +66,16 @@ Runner::Runner(const Scenario& scenario, ProgressSink progress)
     if (given.path.starts_with("fail"))
       throw ScenarioError({given.where + ": " + given.path +
                            ": is of programs that attach to `hca serve`; allowed: without it"});
-  for (const WorkloadConfig& w : scenario_.workload)
-    for_each_size(w, [&](u32 bytes) {
-      weight_all_ +=
-          weight_of(traffic_of(w, scenario_.qps_of(w), bytes, 0, scenario_.connection.service()),
-                    scenario_.connection.path_mtu);
-    });
+  for (const auto& group : groups_of(scenario))
+    for (const Member& member : group) {
+      const WorkloadConfig& w = scenario_.workload[member.entry];
+      for_each_size(w, [&](u32 bytes) {
+        weight_all_ += weight_of(w,
+                                 traffic_of(w, scenario_.qps_of(w), bytes, 0,
+                                            scenario_.connection.service(), member.thread),
+                                 scenario_.connection.path_mtu);
+      });
+    }
 }
 
 RunResult Runner::run() {
@@ -156,8 +164,11 @@ void Runner::run_group(const std::vector<Member>& group) {
           scenario_.run.seed + 1000 * (result_.sizes.size() + result_.streams.size()) + bytes;
       traffic.push_back(traffic_of(w, scenario_.qps_of(w), bytes, seed + 17 * traffic.size(),
                                    scenario_.connection.service(), member.thread));
-      weight_now_ += weight_of(traffic.back(), scenario_.connection.path_mtu);
-      messages_now_ += traffic.back().messages * (w.direction == Direction::Both ? 2 : 1);
+      traffic.back().entry = u32(member.entry);
+      traffic.back().measure_from = scenario_.measure.from;
+      traffic.back().measure_to = scenario_.measure.to;
+      weight_now_ += weight_of(w, traffic.back(), scenario_.connection.path_mtu);
+      messages_now_ += messages_of(w, traffic.back());
     }
     what_ = fmt::format("{} {}, {} B", traffic[0].mix.empty() ? name_of(first.operation) : "mix",
                         kTestNames[unsigned(first.test)], size);
@@ -175,7 +186,8 @@ void Runner::run_latency(const WorkloadConfig& workload, const Traffic& traffic)
   const u64 period = testbed_.end(kClient, bundle).period;
   const auto add_posts = [&](const std::vector<Cycle>& posts, u64 parts) {
     for (std::size_t i = 1; i < posts.size(); ++i)
-      latency.picoseconds.add((posts[i] - posts[i - 1]) * period / parts);
+      if (traffic.measures((posts[i] - posts[0]) * period))
+        latency.picoseconds.add((posts[i] - posts[i - 1]) * period / parts);
   };
   const PhaseGuard guard(*this);
   bool good;
@@ -197,7 +209,16 @@ void Runner::run_latency(const WorkloadConfig& workload, const Traffic& traffic)
           &server.checker_sent});
     add_posts(client.posts(), 2);
   }
+  if (good && !latency.picoseconds.count() && !scenario_.measure.is_whole())
+    return measured_nothing();
   if (good) row(workload, traffic.bytes).latency = std::move(latency);
+}
+
+void Runner::measured_nothing() {
+  const auto from = scenario_.measure.from, to = scenario_.measure.to;
+  result_.failures.push_back(fmt::format(
+      "{}: nothing completes in what is measured, from {:.3f} us{} on after its first post", what_,
+      double(from) * 1e-6, to ? fmt::format(" to {:.3f} us", double(to) * 1e-6) : ""));
 }
 
 // The hash is of all that happens until then, however far a chip has run ahead of it.

@@ -117,6 +117,7 @@ class Runner {
   void run_streams(const std::vector<Member>& members, const std::vector<Traffic>& traffic);
   void keep_stream(const std::vector<const Stream*>& threads);
   void run_breakdowns();
+  void measured_nothing();
   void run_breakdown(const WorkloadConfig& workload, u32 bytes);
   void run_latency(const WorkloadConfig& workload, const Traffic& traffic);
   // Simulates until both programs have finished or one has failed; false: stuck or failed.

@@ -134,10 +134,17 @@ void Runner::keep_stream(const std::vector<const Stream*>& threads) {
     begin = std::min(begin, t->sender.first_post());
     end = std::max(end, t->sender.last_completion());
   }
-  const u64 picoseconds = (end - begin) * period;
+  u64 picoseconds = (end - begin) * period, messages = 0, bytes = 0;
+  if (s.traffic.measure_to) picoseconds = std::min(picoseconds, s.traffic.measure_to);
+  picoseconds -= std::min(picoseconds, s.traffic.measure_from);
+  for (const Stream* t : threads) {
+    messages += t->sender.measured();
+    bytes += t->sender.bytes_measured();
+  }
+  if (!messages && !scenario_.measure.is_whole()) return measured_nothing();
   if (is_plain(w, s.traffic)) {
-    row(w, s.traffic.bytes).bandwidth = BandwidthResult{s.traffic.messages, picoseconds,
-                                                        s.receiver.lost(), s.receiver.duplicates()};
+    row(w, s.traffic.bytes).bandwidth =
+        BandwidthResult{messages, picoseconds, s.receiver.lost(), s.receiver.duplicates()};
     return;
   }
   StreamResult result;
@@ -147,12 +154,11 @@ void Runner::keep_stream(const std::vector<const Stream*>& threads) {
   result.qps = s.traffic.qps * u32(threads.size());
   result.what = words_of(s.traffic);
   result.picoseconds = picoseconds;
+  result.messages = messages, result.bytes = bytes;
   result.planned_bits_per_second = s.traffic.bits_per_second;
   result.planned_messages_per_second = s.traffic.messages_per_second;
   for (const Stream* t : threads) {
     const StreamSender& sender = t->sender;
-    result.messages += sender.completed();
-    result.bytes += sender.bytes_completed();
     result.lost_on_the_way += t->receiver.lost();
     result.duplicates += t->receiver.duplicates();
     result.dropped += sender.dropped();

@@ -34,6 +34,11 @@ void check_rate_limit(const Scenario& s, std::vector<ChipMistake>& mistakes) {
         {{"connection.rate_limit"},
          fmt::format("is set with {}, whose datagrams have a path each; allowed: 0 b/s", "ud")});
 }
+void check_measure(const Scenario& s, std::vector<ChipMistake>& mistakes) {
+  if (s.measure.to && s.measure.to <= s.measure.from)
+    mistakes.push_back({{"measure.to", "measure.from"},
+                        "leaves nothing between from and to; allowed: to above from, or 0 ps"});
+}
 // An alternate path needs both chips, and a port that the workloads do not use themselves.
 void check_alternate(const Scenario& s, std::vector<ChipMistake>& mistakes) {
   const u32 port = s.connection.alternate_port;
@@ -155,8 +160,8 @@ u64 waiting_answers(const Scenario& s, const WorkloadConfig& w) {
   if (w.test != Test::Bandwidth || w.direction != Direction::Both ||
       !(w.is_mixed() ? in_mix : is_saved(w.operation)))
     return 0;
-  return u64{s.qps_of(w)} *
-         (w.is_mixed() ? w.depth : std::min(w.depth, s.connection.max_rd_atomic));
+  const u32 qps = s.qps_of(w), depth = depth_of(w, qps, slot_bytes(u32(w.from)));
+  return u64{qps} * (w.is_mixed() ? depth : std::min(depth, s.connection.max_rd_atomic));
 }
 // A chip that has no place for a READ takes nothing more from a link that may drop nothing, the
 // answers to its own READs neither: with READs both ways both ends could wait for each other.
@@ -232,6 +237,7 @@ std::vector<ChipMistake> chip_mistakes(const Scenario& scenario) {
   std::vector<ChipMistake> mistakes;
   check_core(scenario, mistakes);
   check_rate_limit(scenario, mistakes);
+  check_measure(scenario, mistakes);
   check_alternate(scenario, mistakes);
   check_buffer(scenario, mistakes);
   check_links(scenario, mistakes);

@@ -71,6 +71,7 @@ KnobTable knobs_of(Scenario& scenario) {
   for (std::size_t i = 0; i < scenario.cables.size(); ++i)
     table.add("wire" + std::to_string(i + 1), scenario.cables[i].wire);
   table.add("connection", scenario.connection);
+  table.add("measure", scenario.measure);
   table.add("verbs", scenario.verbs);
   table.add("run", scenario.run);
   return table;

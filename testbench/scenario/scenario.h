@@ -90,7 +90,8 @@ struct WorkloadConfig {
   u32 qps = 0;       // 0: as in the connection
   u32 threads = 1;   // of each host, each on its own core
   QpOrder qp_order = QpOrder::RoundRobin;
-  u32 depth = 128, list = 1, receive_depth = 0, signal_every = 1, inline_below = 0, sges = 1;
+  u32 depth = 0;  // 0: depth_of()
+  u32 list = 1, receive_depth = 0, signal_every = 1, inline_below = 0, sges = 1;
   u32 atomic_addresses = 0;
   bool push = false, fence = false, solicited = false, batches = false;
   WaitKind wait = WaitKind::Host;
@@ -130,6 +131,12 @@ struct GivenKey {
   std::string path, where;
 };
 
+// The part of each stream and ping-pong that its figures are of, ps from its first post on.
+struct MeasureConfig {
+  u64 from = 0, to = 0;  // to 0: its end
+  bool is_whole() const { return !from && !to; }
+};
+
 // Options of the simulation itself: only `seed` and the stalls may change a result.
 struct RunOptions {
   u64 seed = 1;
@@ -160,6 +167,7 @@ struct Scenario {
   std::vector<Cable> cables = cables_of_pair();
   RtlChoice rtl;  // for all chips
   ConnectionConfig connection;
+  MeasureConfig measure;
   attach::DeviceConfig verbs;
   std::vector<WorkloadConfig> workload;
   std::vector<FaultConfig> faults;

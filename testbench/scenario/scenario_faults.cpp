@@ -58,6 +58,15 @@ void find_fails(const Scenario& scenario, const std::vector<Setting>& settings,
 }
 }  // namespace
 
+void settle_faults(Scenario& scenario, const std::vector<Setting>& settings) {
+  const auto is_said = [&](std::size_t i, std::string_view key) {
+    const std::string path = fmt::format("faults[{}].{}", i, key);
+    return std::ranges::any_of(settings, [&](const Setting& s) { return s.path == path; });
+  };
+  for (std::size_t i = 0; i < scenario.faults.size(); ++i)
+    if (is_said(i, "per_million") && !is_said(i, "occurrence")) scenario.faults[i].occurrence = 0;
+}
+
 std::vector<SettingMistake> fault_mistakes(const Scenario& scenario,
                                            const std::vector<Setting>& settings,
                                            const IsWrong& is_wrong) {

@@ -30,6 +30,8 @@ struct SettingMistake {
   std::string problem;  // with its path and the allowed values
 };
 // `is_wrong`: true if a value at this path or below it is already wrong by itself.
+// An entry with `per_million`, 0 included, and without `occurrence` acts by that probability alone.
+void settle_faults(Scenario& scenario, const std::vector<Setting>& settings);
 std::vector<SettingMistake> fault_mistakes(const Scenario& scenario,
                                            const std::vector<Setting>& settings,
                                            const std::function<bool(const std::string&)>& is_wrong);

@@ -5,6 +5,7 @@
 #include "testbench/scenario/scenario.h"
 
 namespace hca::testbench {
+inline constexpr u32 kMostQps = 1 << 20;  // of an entry; the chip's own limit is core.max_qps
 inline constexpr engine::KnobRule kWholeKilobits{
     [](u64 n) { return n % kKilobit == 0; }, "is no multiple of 1 kb/s", "a multiple of 1 kb/s"};
 }  // namespace hca::testbench
@@ -50,7 +51,7 @@ struct hca::engine::Knobs<hca::testbench::ConnectionConfig> {
            "context; its HCAs need hca.transport.rd"),
       knob("framing", &Config::framing, testbench::kFramingWords, "headers below the transport"),
       knob("path_mtu", &Config::path_mtu, testbench::kMtuWords, "payload of a full packet, bytes"),
-      knob("qps", &Config::qps, Unit::Count, 1, 1024,
+      knob("qps", &Config::qps, Unit::Count, 1, testbench::kMostQps,
            "queue pairs of a workload without its own number"),
       knob("max_rd_atomic", &Config::max_rd_atomic, Unit::Count, 1, proto::kMaxRdAtomic,
            "READs and ATOMICs in flight on a queue pair"),
@@ -71,6 +72,19 @@ struct hca::engine::Knobs<hca::testbench::ConnectionConfig> {
       knob("server_psn", &Config::server_psn, Unit::Count, 0, 0xffffff, "first PSN of the server"),
       knob("udp_source_port", &Config::udp_source_port, Unit::Count, proto::kFirstUdpSourcePort,
            proto::kLastUdpSourcePort, "RoCEv2 only"));
+};
+
+template <>
+struct hca::engine::Knobs<hca::testbench::MeasureConfig> {
+  using Config = testbench::MeasureConfig;
+  static constexpr std::string_view block = "measure";
+  static constexpr std::string_view sentence =
+      "rates and latencies are of the messages whose completion is taken between these times of "
+      "each part of the run, from its first post on";
+  static constexpr u64 kMost = 1'000'000'000'000;
+  static constexpr auto rows = make_rows(
+      knob("from", &Config::from, Unit::Picoseconds, 0, kMost, "what is before is warm-up"),
+      knob("to", &Config::to, Unit::Picoseconds, 0, kMost, "0 ps: the end"));
 };
 
 template <>
@@ -127,17 +141,20 @@ struct hca::engine::Knobs<hca::testbench::WorkloadConfig> {
            "the only size; 0 B: from `from` to `to`"),
       knob("messages", &Config::messages, Unit::Count, 0, 1'000'000'000,
            "messages of each size; 0: 5000 (bandwidth) or 10001 (latency), fewer for large sizes"),
-      knob("qps", &Config::qps, Unit::Count, 0, 1024,
+      knob("qps", &Config::qps, Unit::Count, 0, testbench::kMostQps,
            "queue pairs, which share the messages; 0: connection.qps"),
       knob(
           "threads", &Config::threads, Unit::Count, 1, 256,
           "threads of each host, each on its own core; they share queue pairs and messages evenly"),
       knob("qp_order", &Config::qp_order, testbench::kQpOrderNames,
            "order in which queue pairs are posted to"),
-      knob("depth", &Config::depth, Unit::Count, 1, 8192,
-           "messages in flight on a queue pair; at most 16 MiB over all"),
+      knob(
+          "depth", &Config::depth, Unit::Count, 0, 8192,
+          "messages in flight on a queue pair; 0: 1 for a latency test, otherwise 128, fewer where "
+          "these are more than 16 MiB, but a list and two of signal_every"),
       knob("list", &Config::list, Unit::Count, 1, 256,
-           "messages of a queue pair posted with one doorbell, if that many fit"),
+           "messages of a queue pair posted with one doorbell, if as many may be in flight at that "
+           "time"),
       knob("batches", &Config::batches,
            "post `depth` messages, and wait for all of them before posting the next"),
       knob("receive_depth", &Config::receive_depth, Unit::Count, 0, 16384,
@@ -204,7 +221,7 @@ struct hca::engine::Knobs<hca::testbench::FaultConfig> {
       knob("qpn", &Config::qpn, Unit::Count, 0, Config::kAny, "its DestQP; 16777216: any"),
       knob("psn", &Config::psn, Unit::Count, 0, Config::kAny, "its PSN; 16777216: any"),
       knob("occurrence", &Config::occurrence, Unit::Count, 0, ~u64{0} >> 1,
-           "the n-th matching frame; 0, or with per_million: by probability"),
+           "the n-th matching frame; 0, or per_million without it: by probability"),
       knob("per_million", &Config::per_million, Unit::Count, 0, 1'000'000,
            "probability in a million matching frames"),
       knob("delay", &Config::delay, Unit::Picoseconds, 0, 1'000'000'000'000,

@@ -305,6 +305,7 @@ class Loader {
     }
   }
   void check_faults() {
+    settle_faults(scenario_, *settings_);
     const auto wrong = [&](const std::string& path) { return is_wrong(path); };
     for (const SettingMistake& m : fault_mistakes(scenario_, *settings_, wrong))
       complain(*m.setting, m.problem);

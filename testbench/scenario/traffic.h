@@ -27,6 +27,7 @@ struct Message {
 // One measurement: the messages, and how they are posted. Both ends derive from it the k-th message
 // of each queue pair.
 struct Traffic {
+  u32 entry = 0;  // of the scenario's list
   Operation operation = Operation::Write;
   std::vector<std::pair<Operation, u32>> mix;  // with weights; empty: only `operation`
   u32 bytes = 64;                              // of the largest message
@@ -53,6 +54,11 @@ struct Traffic {
   u64 bits_per_second = 0, messages_per_second = 0;
   bool exponential = false;
   u32 queue = 1024;
+  // Figures are of the completions taken in this interval from the first post on, ps; to 0: the end.
+  u64 measure_from = 0, measure_to = 0;
+  bool measures(u64 picoseconds) const {
+    return picoseconds >= measure_from && (!measure_to || picoseconds < measure_to);
+  }
   bool keep_posts = false;  // the cycle of each post, for a latency test
 
   bool is_open() const { return bits_per_second || messages_per_second; }

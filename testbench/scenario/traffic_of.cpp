@@ -11,7 +11,7 @@ namespace {
 constexpr u64 kBufferBudget = 16 << 20;     // bytes in flight of one stream
 constexpr u64 kAutomaticBudget = 24 << 20;  // bytes of one size when `messages` is 0
 constexpr u64 kAutomaticStream = 5000, kAutomaticPingPong = 10'001, kAutomaticLeast = 32;
-constexpr u32 kReceiveDepth = 512;
+constexpr u32 kAutomaticDepth = 128, kReceiveDepth = 512;
 
 u64 messages_of(const WorkloadConfig& w, u32 bytes) {
   if (w.messages) return w.messages;
@@ -40,6 +40,13 @@ std::vector<std::vector<Member>> groups_of(const Scenario& scenario) {
   return groups;
 }
 
+u32 depth_of(const WorkloadConfig& w, u32 qps, u64 slot_bytes) {
+  if (w.depth) return w.depth;
+  if (w.test == Test::Latency) return 1;
+  const u64 most = std::clamp<u64>(kBufferBudget / slot_bytes / qps, 1, kAutomaticDepth);
+  return std::max({u32(most), w.list, w.signal_every > 1 ? 2 * w.signal_every : 1});
+}
+
 Traffic traffic_of(const WorkloadConfig& w, u32 qps, u32 bytes, u64 seed, proto::Service service,
                    u32 thread) {
   const bool latency = w.test == Test::Latency;
@@ -56,9 +63,8 @@ Traffic traffic_of(const WorkloadConfig& w, u32 qps, u32 bytes, u64 seed, proto:
   t.messages = messages / w.threads + (thread < messages % w.threads);
   t.qps = latency ? 1 : std::max(1u, qps / w.threads);
   t.random_qps = w.qp_order == QpOrder::Random;
-  t.depth = u32(std::clamp<u64>(kBufferBudget / t.slot() / t.qps, 1, w.depth));
-  if (latency) t.depth = 1;
-  t.list = latency ? 1 : std::min(w.list, t.depth);
+  t.depth = depth_of(w, t.qps, t.slot());
+  t.list = w.list;
   t.batches = w.batches;
   t.receive_depth = w.receive_depth ? w.receive_depth
                                     : std::max(2 * t.depth, std::min(kReceiveDepth, 8 * t.depth));
@@ -71,8 +77,7 @@ Traffic traffic_of(const WorkloadConfig& w, u32 qps, u32 bytes, u64 seed, proto:
     t.by_events = false;
   else if (w.wait != WaitKind::Host)
     t.by_events = w.wait == WaitKind::Event;
-  // Each stream ends with a completion, and no queue is full without one.
-  t.signal_every = latency ? 1 : std::min(w.signal_every, (t.depth + 1) / 2);
+  t.signal_every = w.signal_every;  // and the last message of each queue pair
   t.inline_below = std::min(w.inline_below, most_inline(service) + 1);
   t.push = w.push;
   t.keep_posts = latency;

@@ -45,6 +45,8 @@ constexpr u32 most_inline(proto::Service service) {
   return proto::kPushBytes - proto::kSendWqeBytes - proto::destination_bytes(service);
 }
 // The traffic of one size of a workload; with several threads, that of one thread.
+// Messages in flight on a queue pair of an entry: as given, or chosen for messages of a size.
+u32 depth_of(const WorkloadConfig& w, u32 qps, u64 slot_bytes);
 Traffic traffic_of(const WorkloadConfig& workload, u32 qps, u32 bytes, u64 seed,
                    proto::Service service = proto::Service::Rc, u32 thread = 0);
 }  // namespace hca::testbench

@@ -8,7 +8,8 @@
 
 namespace hca::testbench {
 namespace {
-constexpr u64 kMaxInFlight = 1 << 20;  // messages of all queue pairs: the largest CQ
+constexpr u64 kMaxInFlight = 1 << 20;       // messages of all queue pairs: the largest CQ
+constexpr u64 kMaxBytesInFlight = 1 << 30;  // with a given depth: each has buffers at both ends
 
 struct Entry {
   const WorkloadConfig& w;
@@ -36,6 +37,11 @@ struct Entry {
                 : above(w.to));
   }
   bool is_latency() const { return w.test == Test::Latency; }
+  u64 largest() const {
+    u64 most = has_exact_size() ? proto::kAtomicBytes : w.size ? w.size : w.to;
+    if (!w.sizes.empty()) most = std::ranges::max(w.sizes, {}, &SizeConfig::size).size;
+    return most;
+  }
 };
 struct Rule {
   std::string_view key, problem, allowed;
@@ -95,6 +101,19 @@ constexpr std::array kRules{
          [](const Entry& e) { return e.w.push && e.w.list > 1; }},
     Rule{"list", "is above 1 for a latency test", "1",
          [](const Entry& e) { return e.is_latency() && e.w.list > 1; }},
+    Rule{"depth", "is above 1 for a latency test, which has one message in flight", "1",
+         [](const Entry& e) { return e.is_latency() && e.w.depth > 1; }},
+    Rule{"signal_every", "is above 1 for a latency test, which has one message in flight", "1",
+         [](const Entry& e) { return e.is_latency() && e.w.signal_every > 1; }},
+    Rule{"list", "is above depth", "depth or less",
+         [](const Entry& e) { return e.w.depth && e.w.list > e.w.depth; }},
+    Rule{"signal_every", "is above depth: a full queue would have no completion", "depth or less",
+         [](const Entry& e) { return e.w.depth && e.w.signal_every > e.w.depth; }},
+    Rule{"depth", "makes more than 1 GiB in flight on all queue pairs",
+         "qps times depth times the largest size up to that",
+         [](const Entry& e) {
+           return e.w.depth > 1 &&
+                  u64{e.qps} * e.w.depth * e.largest() > kMaxBytesInFlight; }},
     Rule{"test", "is latency with several queue pairs", "qps: 1",
          [](const Entry& e) { return e.is_latency() && e.w.qps > 1; }},
     Rule{"test", "is latency with a mix", "one operation",

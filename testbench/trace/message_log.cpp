@@ -341,15 +341,17 @@ void MessageLog::Chip::wrote(Cycle at, u32 cqn, u64 cqes) {
 }
 
 // A core that is in a doorbell register when the CQE is written looks at it when it is out.
-void MessageLog::Chip::completed(Cycle at, u32 qpn, u64 bytes, Cycle unlocked) {
-  Queue* queue = log->queue_of(*this, qpn);
+void MessageLog::Chip::completed(const TakenMessage& taken) {
+  Queue* queue = log->queue_of(*this, taken.qpn);
   if (!queue || queue->open.empty()) return;
   Open& message = queue->open.front();
-  message.bytes = bytes;
+  message.bytes = taken.bytes;
+  message.operation = Operation(taken.operation), message.entry = taken.entry;
   if (const u64 written = at_of(message.at, Station::CqeWritten);
-      written != MessageTimes::kNever && unlocked * period > written && unlocked <= at)
-    at_of(message.at, Station::Unlocked) = unlocked * period;
-  at_of(message.at, Station::Taken) = at * period;
+      written != MessageTimes::kNever && taken.unlocked * period > written &&
+      taken.unlocked <= taken.at)
+    at_of(message.at, Station::Unlocked) = taken.unlocked * period;
+  at_of(message.at, Station::Taken) = taken.at * period;
   log->sink_(message);
   queue->open.pop_front();
 }

@@ -51,6 +51,8 @@ extern const std::array<std::string_view, kStations> kStationNames;
 struct MessageTimes {
   static constexpr u64 kNever = ~u64{0};
   u32 qpn = 0, index = 0;  // of its WQE
+  Operation operation{};
+  u32 entry = 0;  // of the workload
   unsigned chip = 0;
   u64 bytes = 0;
   std::array<u64, kStations> at;  // ps
@@ -107,7 +109,7 @@ class MessageLog {
     void event(const engine::Event& event) override { log->take(*this, event); }
     void rang(Cycle at, Cycle at_bar, u32 offset, std::span<const u8> data) override;
     void wrote(Cycle at, u32 cqn, u64 cqes) override;
-    void completed(Cycle at, u32 qpn, u64 bytes, Cycle unlocked) override;
+    void completed(const TakenMessage& taken) override;
   };
   // Kinds of events of any block: `host` has as many as the others.
   static constexpr std::size_t kKinds = blocks::kStepNames.size();

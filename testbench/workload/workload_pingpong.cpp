@@ -73,7 +73,8 @@ Cycle PingPong::complete() {
     return found_nothing(end_, traffic_, *end_.send_cq);
   checker_sent.check(wc);
   ++completed_;
-  end_.cpu->completed(end_.cpu->self.now(), end_.qp->qpn, traffic_.bytes);
+  end_.cpu->completed(
+      {end_.cpu->self.now(), end_.qp->qpn, traffic_.bytes, u8(traffic_.operation), traffic_.entry});
   step_ = Step::Wait;
   return end_.cpu->take_completions(1);
 }

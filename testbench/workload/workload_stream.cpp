@@ -27,9 +27,15 @@ StreamSender::StreamSender(const Endpoint& end, const Traffic& traffic, Way way,
       layout_(traffic),
       ledger_(end, traffic, std::move(numbers)),
       queues_(traffic.qps),
+      ready_(traffic.qps),
+      unplanned_(traffic.qps),
       random_(traffic.seed ^ 0x51ed270b),
       arrivals_(traffic.exponential, traffic.seed ^ 0xa5a5a5a5) {
-  for (Queue& queue : queues_) queue.since.resize(traffic.depth);
+  for (u32 qp = 0; qp < traffic.qps; ++qp) {
+    queues_[qp].since.resize(traffic.depth);
+    ready_.set(qp, has_work(qp));
+    unplanned_.set(qp, traffic.messages_on(qp) != 0);
+  }
   if (traffic.keep_posts) posts_.reserve(traffic.messages);
   if (!traffic.has([](const OperationRow& r) { return r.is_read(); })) return;
   for (u32 qp = 0; qp < traffic.qps; ++qp)
@@ -43,13 +49,12 @@ Cycle StreamSender::act(Cycle now) {
     first_post_ = now;
   }
   if (traffic_.is_open()) admit((now - first_post_) * end_.period);
-  const auto room = [&](u32 qp) { return has_work(qp); };
   const bool any = traffic_.is_open() ? waiting_ != 0
                                       : in_flight_ < u64{traffic_.depth} * traffic_.qps &&
                                             planned_ < traffic_.messages;
   if (!in_flight_) filling_ = true;
   if (any && filling_)
-    if (const auto qp = choose(next_post_, room)) return post_on(*qp, now);
+    if (const auto qp = choose(next_post_, ready_)) return post_on(*qp, now);
   if (!traffic_.is_open() && planned_ < traffic_.messages) full_since_ = std::min(full_since_, now);
   filling_ = !traffic_.batches;
   return poll(now);
@@ -75,16 +80,11 @@ bool StreamSender::has_work(u32 qp) const {
 }
 
 // The next queue pair that fits: in turn, or from a random one on.
-template <class Fits>
-std::optional<u32> StreamSender::choose(u32& next, Fits&& fits) {
-  const u32 first = traffic_.random_qps ? u32(random_.below(traffic_.qps)) : next;
-  for (u32 i = 0; i < traffic_.qps; ++i) {
-    const u32 qp = first + i < traffic_.qps ? first + i : first + i - traffic_.qps;
-    if (!fits(qp)) continue;
-    next = qp + 1 == traffic_.qps ? 0 : qp + 1;
-    return qp;
-  }
-  return std::nullopt;
+std::optional<u32> StreamSender::choose(u32& next, const IndexSet& fitting) {
+  const std::optional<u32> qp =
+      fitting.next(traffic_.random_qps ? u32(random_.below(traffic_.qps)) : next);
+  if (qp) next = *qp + 1 == traffic_.qps ? 0 : *qp + 1;
+  return qp;
 }
 
 // The messages that were planned until now enter the queue.
@@ -92,8 +92,7 @@ void StreamSender::admit(u64 until) {
   const u64 offered = planned_ + dropped_;
   u64 last = 0;
   while (planned_ < traffic_.messages && arrivals_.next() <= until) {
-    const auto left = [&](u32 q) { return queues_[q].planned < traffic_.messages_on(q); };
-    const u32 qp = *choose(next_plan_, left);
+    const u32 qp = *choose(next_plan_, unplanned_);
     Queue& queue = queues_[qp];
     // One without a byte takes the time of one byte: time must pass.
     const u64 bits = u64{std::max(traffic_.message(qp, queue.planned).bytes, 1u)} * 8;
@@ -105,6 +104,8 @@ void StreamSender::admit(u64 until) {
       queued_most_ = std::max(queued_most_, ++waiting_);
       ++queue.planned;
       ++planned_;
+      unplanned_.set(qp, queue.planned < traffic_.messages_on(qp));
+      ready_.set(qp, has_work(qp));
     }
     if (traffic_.messages_per_second)
       arrivals_.advance(engine::kPicosecondsPerSecond, traffic_.messages_per_second);
@@ -125,6 +126,7 @@ u32 StreamSender::post_list(u32 qp, Cycle now) {
   requests_.clear();
   pieces_.clear();
   while (requests_.size() < traffic_.list && has_work(qp)) prepare(qp, now);
+  ready_.set(qp, has_work(qp));
   for (std::size_t i = 0; i < requests_.size(); ++i) requests_[i].sg_list = pieces_[i].list();
   std::size_t posted = 0;
   if (const Error error = end_.verbs->post_send(*end_.qps[qp], requests_, &posted);
@@ -180,6 +182,7 @@ Cycle StreamSender::poll(Cycle now) {
       checker.fail(fmt::format("{} completes, expected is {}", checker.name(qp, wcs[i].wr_id),
                                checker.name(qp, next)));
     for (; queue.completed <= wcs[i].wr_id; ++queue.completed) complete(qp, queue.completed, now);
+    ready_.set(qp, has_work(qp));
   }
   if (!found) return finished() ? 0 : found_nothing(end_, traffic_, *end_.send_cq);
   last_completion_ = now;
@@ -197,9 +200,12 @@ void StreamSender::complete(u32 qp, u64 k, Cycle now) {
   const Message m = traffic_.message(qp, k);
   ++completed_;
   --in_flight_;
-  bytes_completed_ += m.bytes;
-  end_.cpu->completed(now, end_.qps[qp]->qpn, m.bytes);
-  latencies_.add((now - first_post_) * end_.period - queues_[qp].since[k % traffic_.depth]);
+  end_.cpu->completed({now, end_.qps[qp]->qpn, m.bytes, u8(m.operation), traffic_.entry});
+  if (const u64 at = (now - first_post_) * end_.period; traffic_.measures(at)) {
+    ++measured_;
+    bytes_measured_ += m.bytes;
+    latencies_.add(at - queues_[qp].since[k % traffic_.depth]);
+  }
   // A FLUSH, or a WRITE without a byte and without a receive, shows nowhere else.
   if (!m.row().fetches() && !m.lands() && !m.takes_receive()) checker.check(true, qp, k, "");
   if (!m.row().fetches()) return;

@@ -6,6 +6,7 @@
 #include "model/engine/histogram.h"
 #include "testbench/workload/arrivals.h"
 #include "testbench/workload/atomic_ledger.h"
+#include "testbench/workload/index_set.h"
 #include "testbench/workload/workload.h"
 
 namespace hca::testbench {
@@ -30,7 +31,9 @@ class StreamSender : public Program {
   const std::shared_ptr<AtomicNumbers>& numbers() const { return ledger_.numbers(); }
 
   u64 completed() const { return completed_; }
-  u64 bytes_completed() const { return bytes_completed_; }
+  // In the interval that is measured.
+  u64 measured() const { return measured_; }
+  u64 bytes_measured() const { return bytes_measured_; }
   Cycle first_post() const { return first_post_; }  // open loop: start of the schedule
   Cycle last_completion() const { return last_completion_; }
   Cycle last_completion(u32 qp) const { return queues_[qp].last_completion; }
@@ -49,8 +52,7 @@ class StreamSender : public Program {
     std::vector<u64> since;   // by slot: start of the latency, ps
   };
   bool has_work(u32 qp) const;
-  template <class Fits>
-  std::optional<u32> choose(u32& next, Fits&& fits);
+  std::optional<u32> choose(u32& next, const IndexSet& fitting);
   Cycle post_on(u32 qp, Cycle now);
   void admit(u64 until);
   u32 post_list(u32 qp, Cycle now);
@@ -64,12 +66,15 @@ class StreamSender : public Program {
   Layout layout_;
   AtomicLedger ledger_;
   std::vector<Queue> queues_;
+  IndexSet ready_;                // queue pairs with has_work()
+  IndexSet unplanned_;            // those with messages that are not planned; for an open loop
   std::vector<SendWr> requests_;  // of the list that is being posted
   std::vector<Pieces> pieces_;
   engine::Random random_;
   Arrivals arrivals_;
   u32 next_post_ = 0, next_plan_ = 0;  // the next in turn
-  u64 planned_ = 0, waiting_ = 0, in_flight_ = 0, completed_ = 0, bytes_completed_ = 0;
+  u64 planned_ = 0, waiting_ = 0, in_flight_ = 0, completed_ = 0, measured_ = 0,
+      bytes_measured_ = 0;
   u64 dropped_ = 0, queued_most_ = 0;
   bool began_ = false, filling_ = true;
   Cycle first_post_ = 0, last_completion_ = 0;

@@ -99,6 +99,21 @@ TEST_CASE("workloads and faults are lists", "[scenario]") {
   CHECK(rules[1].per_million == 10);
 }
 
+TEST_CASE("a fault with a probability of 0 never acts", "[scenario]") {
+  const auto rule = [](const std::string& keys) {
+    return parse_scenario("faults: [{action: drop, from: 0" + keys + "}]\n", "s.yaml")
+        .fault_rules(ends_in_pair(0))
+        .at(0);
+  };
+  CHECK(rule("").occurrence == 1);
+  CHECK(rule(", per_million: 0").occurrence == 0);
+  CHECK(rule(", per_million: 0").per_million == 0);
+  CHECK(rule(", per_million: 0, occurrence: 3").occurrence == 3);
+  const Scenario swept = parse_scenario("faults: [{action: drop, from: 0, per_million: 9}]\n", "s",
+                                        {"faults[0].per_million=0"});
+  CHECK(swept.fault_rules(ends_in_pair(0)).at(0).occurrence == 0);
+}
+
 TEST_CASE("an unknown key names its line and the nearest known key", "[scenario]") {
   CHECK_THAT(error_of("hca:\n  requestr: {latency: 4 cycles}\n"),
              Equals("s.yaml:2: hca.requestr.latency: is no known key; allowed: those that "

@@ -207,4 +207,21 @@ TEST_CASE("sizes reach 2 GiB, and no further", "[scenario]") {
   CHECK_THROWS_AS(load("2147483649 B"), ScenarioError);
   CHECK(traffic_of(load("2 GiB").workload[0], 1, 1u << 31, 0).depth == 1);
 }
+
+TEST_CASE("a given depth is never cut", "[scenario]") {
+  const auto depth = [](const std::string& keys, u32 bytes) {
+    const Scenario s = parse_scenario(
+        "workload: [{operation: write, size: " + std::to_string(bytes) + " B" + keys + "}]\n", "t");
+    return traffic_of(s.workload[0], s.qps_of(s.workload[0]), bytes, 0);
+  };
+  CHECK(depth("", 64).depth == 128);
+  CHECK(depth("", 1 << 20).depth == 16);  // 16 MiB
+  CHECK(depth(", depth: 128", 1 << 20).depth == 128);
+  CHECK(depth(", list: 64", 1 << 20).depth == 64);
+  CHECK(depth(", signal_every: 64", 1 << 20).depth == 128);
+  const Traffic given = depth(", depth: 16, list: 16, signal_every: 16", 64);
+  CHECK(given.depth == 16);
+  CHECK(given.list == 16);
+  CHECK(given.signal_every == 16);
+}
 }  // namespace hca::testbench

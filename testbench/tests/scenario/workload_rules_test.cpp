@@ -79,15 +79,29 @@ TEST_CASE("entries that contradict themselves are refused, and their good neighb
       {"test: latency, size: 8 B, together: true", "workload[0].together: is set for a latency",
        "size: 8 B, together: true"},
       {"together: true", "workload[0].together: is set with several sizes", "together: false"},
+      {"depth: 16, list: 17", "workload[0].list: is above depth; allowed: depth or less",
+       "depth: 16, list: 16"},
+      {"depth: 16, signal_every: 64",
+       "workload[0].signal_every: is above depth: a full queue would have no completion; allowed: "
+       "depth or less",
+       "depth: 16, signal_every: 16"},
+      {"test: latency, size: 8 B, depth: 2", "workload[0].depth: is above 1 for a latency test",
+       "test: latency, size: 8 B, depth: 1"},
+      {"test: latency, size: 8 B, signal_every: 2",
+       "workload[0].signal_every: is above 1 for a latency test",
+       "test: latency, size: 8 B, signal_every: 1"},
+      {"size: 1 MiB, depth: 1025", "workload[0].depth: makes more than 1 GiB in flight",
+       "size: 1 MiB, depth: 1024"},
       {"qps: 1024, depth: 1025", "workload[0].depth: makes more than 1048576 messages",
-       "qps: 1024, depth: 1024"},
+       "qps: 1024, depth: 1024, size: 64 B"},
       {"qps: 1024, receive_depth: 2049", "workload[0].receive_depth: makes more than 2097152",
        "qps: 1024, receive_depth: 2048"},
       {"from: 64 B, to: 2 B", "workload[0].to: 2 B is less than from; allowed: 64 B or more",
        "from: 2 B, to: 64 B"},
       {"operation: reed", "workload[0].operation: \"reed\" is not one of the names; allowed: write",
        "operation: read"},
-      {"qps: 1025", "workload[0].qps: \"1025\" is out of range; allowed: 0 .. 1024", "qps: 3"},
+      {"qps: 1048577", "workload[0].qps: \"1048577\" is out of range; allowed: 0 .. 1048576",
+       "qps: 3"},
       {"mix: {raed: 1}", "did you mean \"workload[0].mix.read\"?", "mix: {read: 1}"},
       {"mix: 3", "workload[0].mix: is no map of weights; allowed: {write: 70, read: 30}",
        "mix: {write: 70, read: 30}"},
@@ -113,7 +127,7 @@ TEST_CASE("connection knobs of READ, retries and queue pairs have their ranges",
           "[scenario][workload]") {
   CHECK_THAT(error_of("connection: {max_rd_atomic: 129}\n"),
              Contains("s.yaml:1: connection.max_rd_atomic: \"129\"") && Contains("1 .. 128"));
-  CHECK_THAT(error_of("connection: {qps: 0}\n"), Contains("1 .. 1024"));
+  CHECK_THAT(error_of("connection: {qps: 0}\n"), Contains("1 .. 1048576"));
   const Scenario s = parse_scenario(
       "connection: {qps: 4, max_rd_atomic: 2}\nworkload: [{size: 8 B}, {size: 8 B, qps: 2}]\n",
       "s.yaml");

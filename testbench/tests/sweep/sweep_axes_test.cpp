@@ -121,8 +121,9 @@ TEST_CASE("a random axis draws all its knobs for each point, the same from the s
 }
 
 TEST_CASE("mistakes of a sweep file are named with file, line, key and range", "[sweep]") {
-  CHECK(axes_error("  - {knob: connection.qps, values: [1, 0]}\n") ==
-        "s.yaml:3: axes[0].values[1]: connection.qps: \"0\" is out of range; allowed: 1 .. 1024");
+  CHECK(
+      axes_error("  - {knob: connection.qps, values: [1, 0]}\n") ==
+      "s.yaml:3: axes[0].values[1]: connection.qps: \"0\" is out of range; allowed: 1 .. 1048576");
   CHECK_THAT(axes_error("  - {knob: connection.qp, values: [1]}\n"),
              Contains("s.yaml:3: axes[0].knob: ") && Contains("did you mean \"connection.qps\""));
   CHECK_THAT(axes_error("  - {knob: 'workload[1].size', values: [1 B]}\n"),
