@@ -101,18 +101,34 @@ void RunRecorder::begin_by(u64 picoseconds) {
   first_post_ = true;
 }
 
-void RunRecorder::Core::completed(Cycle at, u32 qpn, u64 sent, Cycle) {
+void RunRecorder::Core::completed(const TakenMessage& message) {
   RunRecorder& r = *recorder;
   if (!r.recording_) return;
-  const u64 ps = at * r.testbed_.node(chip).hca.period().value();
-  r.series_.add(bytes, ps, ps, double(sent) * 8);
+  const u64 ps = message.at * r.testbed_.node(chip).hca.period().value();
+  r.series_.add(bytes, ps, ps, double(message.bytes) * 8);
   r.series_.add(messages, ps, ps, 1);
+  r.add_throughput(chip, message, ps);
   r.phases_.back().messages += 1;
-  r.phases_.back().bytes += sent;
+  r.phases_.back().bytes += message.bytes;
   r.last_completion_ = std::max(r.last_completion_, ps);
   std::vector<bool>& qps = r.chips_[chip].qps;
-  if (qpn >= qps.size()) qps.resize(qpn + 1);
-  qps[qpn] = true;
+  if (message.qpn >= qps.size()) qps.resize(message.qpn + 1);
+  qps[message.qpn] = true;
+}
+
+// In columns of its entry, operation, size and queue pair.
+void RunRecorder::add_throughput(unsigned chip, const TakenMessage& message, u64 picoseconds) {
+  const GroupedMessage grouped{chip, message.qpn, message.bytes, Operation(message.operation),
+                               message.entry};
+  for (std::size_t g = 0; g < throughput_.size(); ++g) {
+    Throughput& group = throughput_[g];
+    const std::size_t place = group.places.of(kMessageGroups[g].value(grouped));
+    if (place == group.columns.size())
+      group.columns.push_back(
+          series_.add_column({fmt::format("throughput by {}", kMessageGroups[g].by),
+                              group.places.name(kMessageGroups[g], place), "Gb/s", 1e3}));
+    series_.add(group.columns[place], picoseconds, picoseconds, double(message.bytes) * 8);
+  }
 }
 
 void RunRecorder::add_wire(unsigned number) {
@@ -214,10 +230,11 @@ void RunRecorder::add_levels(unsigned i) {
   chip.levels.resize(chip.level_columns.size());
   chip.work.resize(names.size());
   chip.waited.resize(names.size());
-  chip.domain->observe(&chip, nullptr, [](void* who, Cycle at) {
+  const auto before = [](void* who, Cycle at) {
     Chip& c = *static_cast<Chip*>(who);
     if (at >= c.seen + kEach) c.recorder->look(c, at);
-  });
+  };
+  chip.domain->observe(&chip, before, [](void*, Cycle) {});
 }
 
 void RunRecorder::add_engines(unsigned i) {
@@ -283,49 +300,8 @@ void RunRecorder::Chip::event(const engine::Event& event) {
   for (Pace& pace : paces) pace.items += pace.block == event.block && pace.kind == event.kind;
 }
 
-// A chip in which no cycle runs keeps its levels: the last seen ones are still valid.
-void RunRecorder::look(Chip& chip, Cycle at) {
-  const u64 to = at * chip.period;
-  const u64 from = std::clamp(recording_since_, chip.seen * chip.period, to);
-  chip.seen = at;
-  if (recording_) {
-    std::fill(chip.work.begin(), chip.work.end(), 0);
-    for (std::size_t w = 0; w < chip.levels.size(); ++w) {
-      if (!chip.levels[w]) continue;
-      chip.work[chip.blocks[w]] = 1;
-      const double amount = double(chip.levels[w] * (to - from));
-      series_.add(chip.level_columns[w], from, to, amount);
-      if (chip.resources[w] != kNoResource) use(chip.resources[w], from, to, amount);
-    }
-    for (std::size_t b = 0; b < chip.work.size(); ++b) {
-      if (!chip.work[b]) continue;
-      series_.add(chip.block_columns[b], from, to, double(to - from));
-      chip.waited[b] += to - from;
-    }
-  }
-  for (Chip::Engine& engine : chip.engines) {
-    const Cycle worked = engine.engines->worked(engine.index);
-    if (recording_ && worked != engine.worked)
-      use(engine.resource, from, to, double((worked - engine.worked) * chip.period));
-    engine.worked = worked;
-  }
-  for (Chip::Pace& pace : chip.paces) {
-    if (pace.items) use(pace.resource, from, to, double(pace.items * pace.interval * chip.period));
-    pace.items = 0;
-  }
-  for (Chip::Counted& counted : chip.counted) {
-    const u64 more = *counted.count - counted.seen;
-    if (recording_ && more)
-      use(counted.resource, from, to, double(more * counted.each * chip.period));
-    counted.seen += more;
-  }
-  look_at_stalls(chip, to);
-  const auto& watched = chip.domain->watched();
-  for (std::size_t w = 0; w < chip.levels.size(); ++w)
-    chip.levels[w] = watched[w].level(watched[w].object).used;
-}
-
 void RunRecorder::phase(const std::string& what, bool begins) {
+  for (Chip& chip : chips_) look(chip, chip.domain->now());
   recording_ = begins;
   if (begins) {
     for (Resource& r : resources_) r.busy = 0;
@@ -347,6 +323,8 @@ void RunRecorder::phase(const std::string& what, bool begins) {
   end_depth(p);
   end_atomics(p);
   end_losses(p);
+  p.may_limit = may_limit(p);
+  std::ranges::stable_sort(p.may_limit, std::ranges::greater{}, &Use::share);
   p.limits = limits_of(may_limit(p));
   for (unsigned i = 0; i < chips_.size(); ++i)
     for (std::size_t b = 0; b < chips_[i].names.size(); ++b)

@@ -34,6 +34,14 @@ class RunRecorder {
   // second if it is equally near. One line for each part of the run; neighbours with the same first
   // one are merged.
   std::string bottleneck_lines() const;
+  // What a part of the run achieved, and what may have limited it.
+  struct PartFigures {
+    std::string what;
+    double messages_per_second = 0, median_seconds = 0;
+    std::vector<Use> limits;  // the nearest first
+    std::vector<Use> uses;    // what may limit, by share
+  };
+  std::vector<PartFigures> figures() const;
   // The largest stall: the block, its share of time and the missing resource, in the part of the
   // run with the busiest resource.
   std::string stalls_line() const;
@@ -71,6 +79,7 @@ class RunRecorder {
     // Share of time with work waiting before each block, the largest first.
     std::vector<Use> blocks{};
     std::vector<Use> limits{};      // the nearest first
+    std::vector<Use> may_limit{};   // what these were chosen from, by share
     std::vector<Stalled> stalls{};  // by share
     MessageStats times{};
   };
@@ -84,7 +93,7 @@ class RunRecorder {
     std::map<const void*, Offer> open_loops;
     void worked(Cycle at, Cycle cycles) override;
     void wakes(Cycle at, Cycle cycles) override;
-    void completed(Cycle at, u32 qpn, u64 bytes, Cycle unlocked) override;
+    void completed(const TakenMessage& message) override;
     void was_full(const void* program, Cycle since, Cycle until) override;
     void offers(const void* program, const Offer& offer) override;
   };
@@ -93,10 +102,17 @@ class RunRecorder {
     RunRecorder* recorder = nullptr;
     engine::Domain* domain = nullptr;
     u64 period = 0;
-    Cycle seen = 0;
+    Cycle seen = 0;  // the last sample
     std::vector<std::size_t> level_columns, block_columns,
         blocks;  // by watched, by block, of watched
     std::vector<u64> levels;
+    struct Change {
+      Cycle at;
+      std::size_t watched;
+      int by;
+    };
+    std::vector<Change> changes;             // of the levels between two samples
+    std::vector<engine::LevelChange> found;  // of one of them
     // by watched object: the resource of a cache's misses; kNoResource
     std::vector<std::size_t> resources;
     std::vector<u64> work;           // by block
@@ -139,15 +155,16 @@ class RunRecorder {
     u64 dropped_for_room() const;
     void event(const engine::Event& event) override;
   };
-  static constexpr Cycle kEach = 16;  // cycles between two samples of the levels
+  static constexpr Cycle kEach = 16;  // cycles from one sample of the levels to the next
   // kept for display, over all parts of the run
-  static constexpr std::size_t kMostMessages = 32768;
+  static constexpr std::size_t kMostMessages = 4096;
 
   std::size_t add_resource(std::string group, std::string name, std::string kind, double of,
                            std::string knob = "");
   void begin_by(u64 picoseconds);
   void use(std::size_t resource, u64 from, u64 to, double amount);
   void add_core(unsigned chip);
+  void add_throughput(unsigned chip, const TakenMessage& message, u64 picoseconds);
   void add_pcie(unsigned chip);
   void add_levels(unsigned chip);
   void add_engines(unsigned chip);
@@ -157,6 +174,8 @@ class RunRecorder {
   u64 beats_of(unsigned chip, std::size_t bytes) const;
   bool may_be_slow(unsigned wire, unsigned end) const;
   void look(Chip& chip, Cycle at);
+  void look_at_levels(Chip& chip, Cycle first, Cycle last, Cycle at);
+  void hold_levels(Chip& chip, Cycle sample);
   // run_recorder_stalls.cpp
   void add_counted(unsigned chip);
   void add_registers(unsigned chip);
@@ -183,6 +202,11 @@ class RunRecorder {
   TimeSeries series_;
   PacketLadder ladder_;
   MessageLog log_;
+  struct Throughput {
+    GroupPlaces places;
+    std::vector<std::size_t> columns;  // by place
+  };
+  std::array<Throughput, kMessageGroups.size()> throughput_;
   std::deque<Resource> resources_;
   std::vector<Core> cores_;  // by node
   std::vector<Chip> chips_;  // by node

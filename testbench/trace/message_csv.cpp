@@ -8,7 +8,7 @@
 namespace hca::testbench {
 MessageCsv::MessageCsv(const std::string& path) : path_(path), file_(path) {
   if (!file_) throw std::runtime_error(path + ": cannot be written");
-  file_ << "hca,qpn,wqe_index,bytes,start_ps";
+  file_ << "hca,qpn,wqe_index,entry,operation,bytes,start_ps";
   for (std::size_t s = 1; s < kStations; ++s) file_ << fmt::format(",\"{}\"", kStationNames[s]);
   file_ << '\n';
 }
@@ -21,8 +21,9 @@ void MessageCsv::add(const MessageTimes& message) {
     steps[std::size_t(station)] = at - from;
     from = at;
   }
-  std::string line = fmt::format("{},{},{},{},{}", message.chip, message.qpn, message.index,
-                                 message.bytes, message.start());
+  std::string line =
+      fmt::format("{},{},{},{},{},{},{}", message.chip, message.qpn, message.index, message.entry,
+                  name_of(message.operation), message.bytes, message.start());
   for (std::size_t s = 1; s < kStations; ++s)
     line += steps[s] == MessageTimes::kNever ? "," : fmt::format(",{}", steps[s]);
   file_ << line << '\n';

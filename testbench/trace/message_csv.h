@@ -7,7 +7,7 @@
 
 namespace hca::testbench {
 // Every message as a line of CSV, in the order in which their completions are taken:
-// hca,qpn,wqe_index,bytes,start_ps, then the picoseconds of each step; a missing step is empty.
+// hca,qpn,wqe_index,entry,operation,bytes,start_ps, then the picoseconds of each step; a missing step is empty.
 class MessageCsv {
  public:
   explicit MessageCsv(const std::string& path);

@@ -24,6 +24,15 @@ nlohmann::json figures_of(const engine::Histogram& h) {
 void MessageStats::add(const MessageTimes& message) {
   const u64 number = whole_.count();
   whole_.add(message.whole());
+  const GroupedMessage grouped{message.chip, message.qpn, message.bytes, message.operation,
+                               message.entry};
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    Group& group = groups_[g];
+    const std::size_t place = group.places.of(kMessageGroups[g].value(grouped));
+    if (place >= group.whole.size()) group.whole.resize(place + 1), group.bytes.resize(place + 1);
+    group.whole[place].add(message.whole());
+    group.bytes[place] += message.bytes;
+  }
   u64 from = message.start();
   for (const auto& [station, at] : message.way()) {
     if (station != Station::Rung) steps_[std::size_t(station)].add(at - from);
@@ -63,12 +72,30 @@ nlohmann::json MessageStats::json(std::size_t messages) const {
           *steps_[s].mean() * double(steps_[s].count()) / (*whole_.mean() * double(whole_.count()));
       steps.push_back(std::move(step));
     }
-  json all{{"count", count()}, {"whole", figures_of(whole_)}, {"steps", std::move(steps)}};
+  json groups = json::array();
+  for (std::size_t g = 0; g < groups_.size(); ++g)
+    for (std::size_t place = 0; place < groups_[g].whole.size(); ++place) {
+      const engine::Histogram& whole = groups_[g].whole[place];
+      json group = figures_of(whole);
+      group["by"] = kMessageGroups[g].by;
+      group["name"] = groups_[g].places.name(kMessageGroups[g], place);
+      group["count"] = whole.count(), group["bytes"] = groups_[g].bytes[place];
+      groups.push_back(std::move(group));
+    }
+  json all{{"count", count()},
+           {"whole", figures_of(whole_)},
+           {"groups", std::move(groups)},
+           {"steps", std::move(steps)}};
   if (!messages) return all;
   const std::size_t each = (even_.size() + messages - 1) / messages;
   std::vector<const Kept*> shown;
   for (std::size_t i = 0; i < even_.size(); i += each) shown.push_back(&even_[i]);
-  for (const Kept& kept : slow_) shown.push_back(&kept);
+  std::vector<const Kept*> slow;
+  for (const Kept& kept : slow_) slow.push_back(&kept);
+  std::ranges::stable_sort(slow, std::ranges::greater{},
+                           [](const Kept* kept) { return kept->times.whole(); });
+  slow.resize(std::min(slow.size(), std::max<std::size_t>(messages / 4, 1)));
+  shown.insert(shown.end(), slow.begin(), slow.end());
   const auto by_number = [](const Kept* a, const Kept* b) { return a->number < b->number; };
   std::stable_sort(shown.begin(), shown.end(), by_number);
   shown.erase(std::unique(shown.begin(), shown.end(),

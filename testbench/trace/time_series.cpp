@@ -22,6 +22,15 @@ void TimeSeries::add(std::size_t column, u64 from, u64 to, double amount) {
   }
 }
 
+void TimeSeries::hold(std::size_t column, u64 from, u64 to, u64 level) {
+  while (std::max(from, to) / width_ >= kMost) halve();
+  for (u64 at = from; at < to;) {
+    const u64 end = std::min(to, (at / width_ + 1) * width_);
+    put(columns_[column].amounts, at / width_, double(level * (end - at)));
+    at = end;
+  }
+}
+
 void TimeSeries::put(std::vector<double>& amounts, u64 bucket, double amount) {
   if (bucket >= amounts.size()) amounts.resize(bucket + 1);
   amounts[bucket] += amount;

@@ -24,6 +24,8 @@ class TimeSeries {
   std::size_t add_column(Column column);
   // Adds an amount, spread evenly between two times in picoseconds; all at once if they are equal.
   void add(std::size_t column, u64 from, u64 to, double amount);
+  // The same for a level that holds between two times: exact, however the time between is divided.
+  void hold(std::size_t column, u64 from, u64 to, u64 level);
   const std::vector<Column>& columns() const { return columns_; }
   std::size_t rows() const;
   u64 width() const { return width_; }
