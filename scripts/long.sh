@@ -53,6 +53,9 @@ build/release/hca_malice_tests "[million]" --rng-seed "$seed" -d yes
 step "turns: all schedules with at most one change, and 840000 at random; seed $seed"
 build/release/hca_turns --changes 1 --schedules 840000 --seed "$seed"
 
+step "bottlenecks: the named limit of 104 scenarios is that whose improvement gains most"
+scripts/check_bottlenecks.py build/release/hca 104
+
 step "soak: 10 million RC messages, all path MTUs, own and shared receive queues"
 begun=$SECONDS
 for mtu in 256 512 1024 2048 4096; do

@@ -18,6 +18,27 @@ namespace {
 constexpr std::size_t kMostLimits = 2;
 }  // namespace
 
+namespace {
+// Messages in flight are what is left to name. Their window is full because of what they wait for,
+// if that is most of the time; with nothing else near, it limits wherever it is full at all.
+void settle_window(std::vector<Use>& limits, const std::vector<Use>& uses) {
+  const auto is_window = [](const Use& use) { return use.kind == "depth"; };
+  if (limits.empty()) {
+    const auto window = std::find_if(uses.begin(), uses.end(), is_window);
+    if (window != uses.end() && window->share >= kShareOfWindow) limits.push_back(*window);
+    return;
+  }
+  if (!is_window(limits.front())) return;
+  const Use* inner = nullptr;
+  for (const Use& use : uses)
+    if (const LimitKind& kind = limit_kind(use.kind);
+        kind.inside > 1 && kind.explains > 1 && use.share >= kShareInside &&
+        use.waited >= kShareInside && (!inner || use.share > inner->share))
+      inner = &use;
+  if (inner) limits.front() = *inner;
+}
+}  // namespace
+
 std::vector<Use> limits_of(const std::vector<Use>& uses) {
   // A run that waits for a timer all the time is idle, whatever it repeats.
   const bool idle = std::any_of(uses.begin(), uses.end(), [](const Use& use) {
@@ -52,6 +73,7 @@ std::vector<Use> limits_of(const std::vector<Use>& uses) {
   if (moving.empty() || moving.front().share < kShareOfAll)
     limits.insert(limits.end(), holding.begin(), holding.end());
   std::stable_sort(limits.begin(), limits.end(), by_share);
+  settle_window(limits, uses);
   const auto load = std::find_if(uses.begin(), uses.end(), [](const Use& use) {
     return use.kind == "load" && use.share >= kShareOfAll;
   });

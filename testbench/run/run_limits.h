@@ -13,6 +13,8 @@ namespace hca::testbench {
 inline constexpr double kShareToName = 0.8;  // a resource below this share limits nothing
 inline constexpr double kShareOfAll = 0.95;  // an active resource above this share has no time left
 inline constexpr double kShareOfLosses = 0.5;  // most transmissions are repetitions
+inline constexpr double kShareInside = 0.5;    // a wait within a full window that explains it
+inline constexpr double kShareOfWindow = 0.2;  // a window that limits where nothing else does
 inline constexpr double kShareBeside = 0.1;    // a resource this close to the first is named too
 
 // Kinds of limiting resources. A resource that moves items one after the other (`inside` 0) is

@@ -318,6 +318,18 @@ const RunRecorder::Phase* RunRecorder::busiest() const {
   return at == phases_.end() || at->uses.empty() ? nullptr : &*at;
 }
 
+std::vector<RunRecorder::PartFigures> RunRecorder::figures() const {
+  std::vector<PartFigures> all;
+  for (const Phase& p : phases_) {
+    const double seconds = double(p.to - p.from) * 1e-12;
+    PartFigures part{p.what, double(p.messages) / seconds, 0, p.limits, p.may_limit};
+    if (const auto median = p.times.whole().percentile(50))
+      part.median_seconds = double(*median) * 1e-12;
+    all.push_back(std::move(part));
+  }
+  return all;
+}
+
 // Neighbours with the same limit are merged into one line.
 std::string RunRecorder::bottleneck_lines() const {
   const auto limited_by = [](const Phase& p) {

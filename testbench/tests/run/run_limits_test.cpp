@@ -34,6 +34,16 @@ TEST_CASE("what limits, from the shares of what is busy and of what is waited fo
   CHECK(names_of_limits({{"line up", "PCIe", 0.85}, {"line down", "PCIe", 0.98}}) == "line down");
 }
 
+TEST_CASE("messages in flight limit where nothing inside explains them", "[limits]") {
+  CHECK(names_of_limits({{"depth", "depth", 0.85}}) == "depth");
+  // Most of the time they wait for the timers.
+  CHECK(names_of_limits({{"depth", "depth", 0.85}, {"timers", "time", 0.7}}) == "timers");
+  CHECK(names_of_limits({{"depth", "depth", 0.85}, {"timers", "time", 0.4}}) == "depth");
+  // Nothing else is near.
+  CHECK(names_of_limits({{"depth", "depth", 0.3}, {"core", "cores", 0.75}}) == "depth");
+  CHECK(names_of_limits({{"depth", "depth", 0.1}, {"core", "cores", 0.75}}).empty());
+}
+
 TEST_CASE("offered load limits where it is achieved, and what is near stands beside it",
           "[limits]") {
   CHECK(names_of_limits({{"load", "load", 0.99}, {"core", "cores", 0.85}}) == "load, core");
