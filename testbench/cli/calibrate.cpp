@@ -98,6 +98,8 @@ int calibrate_all(const CalibrateArguments& options) {
   if (!options.json.empty()) write_text_file(options.json, data.dump(1) + '\n');
   if (!options.out.empty()) {
     write_text_file(options.out + "/calibration.json", data.dump(1) + '\n');
+    data["origin"] = origin_of_page();
+    data["origin"]["scenario"] = options.folder;
     for (const Preset& preset : presets()) data["presets"][std::string(preset.name)] = preset.text;
     write_page(options.out + "/calibration.html", calibration_page(), data);
   }

@@ -16,6 +16,7 @@
 #include "testbench/report/report.h"
 #include "testbench/report/report_page.h"
 #include "testbench/report/seeds.h"
+#include "testbench/run/bottleneck_check.h"
 #include "testbench/run/run_recorder.h"
 #include "testbench/run/shrink.h"
 #include "testbench/scenario/scenario_file.h"
@@ -33,7 +34,7 @@ namespace {
 struct RunArguments {
   std::string scenario, directory;
   std::vector<std::string> settings;
-  bool shrink = false;
+  bool shrink = false, check_bottleneck = false;
   unsigned seeds = 1;
   AttachArguments attach;
 };
@@ -72,9 +73,14 @@ nlohmann::json write_series(const std::string& out, const RunResult& result,
 }
 
 // The page and summary.json, which has the series by name only, and no single messages.
-void write_results(const std::string& out, nlohmann::json all) {
+void write_results(const RunArguments& options, nlohmann::json all) {
   using nlohmann::json;
-  write_page(out + "/report.html", run_page(), all);
+  const std::string& out = options.directory;
+  json page = slim(all);
+  page["origin"] = origin_of_page();
+  page["origin"]["scenario"] = options.scenario;
+  page["origin"]["settings"] = options.settings;
+  write_page(out + "/report.html", run_page(), page);
   for (json& column : all["recording"]["series"]) column.erase("values");
   for (json& phase : all["recording"]["phases"]) phase["times"].erase("messages");
   write_text_file(out + "/summary.json", all.dump(1) + '\n');
@@ -182,12 +188,28 @@ int run_seeds(const RunArguments& options, const Scenario& scenario) {
     results["seeds"] = json_of(all);
     results["succeeded"] = all.failures.empty();
     results["failures"] = all.failures;
-    write_results(options.directory, std::move(results));
+    write_results(options, std::move(results));
   }
   return all.failures.empty() ? kSucceeded : kCheckFailed;
 }
 
+int check_limits(const RunArguments& options) {
+  // A pipe can be read once.
+  const std::vector<Setting> settings =
+      options.scenario.empty() ? std::vector<Setting>{} : read_yaml_file(options.scenario);
+  const auto load = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> all = options.settings;
+    all.insert(all.end(), more.begin(), more.end());
+    return scenario_of(settings, options.scenario, all);
+  };
+  const BottleneckCheck check = check_bottleneck(
+      load, [](const std::string& what) { fmt::print(stderr, "run: {}\n", what); });
+  fmt::print("{}", text_of(check));
+  return check.failures.empty() && check.is_right() ? kSucceeded : kCheckFailed;
+}
+
 int run(const RunArguments& options) {
+  if (options.check_bottleneck) return check_limits(options);
   if (!options.directory.empty()) want_page(run_page());  // before a pipe is read
   Scenario scenario = load_scenario(options.scenario, options.settings);
   scenario.metered = !options.directory.empty();
@@ -232,7 +254,7 @@ int run(const RunArguments& options) {
   std::fputs(text_of(result, scenario).c_str(), stdout);
   if (recorder) {
     std::fputs((recorder->bottleneck_lines() + recorder->stalls_line()).c_str(), stdout);
-    write_results(out, write_series(out, result, scenario, *recorder));
+    write_results(options, write_series(out, result, scenario, *recorder));
     scenario.metered = false;  // what is shrunk is not looked at
     recorder.reset();
   }
@@ -266,6 +288,11 @@ void add_run(CLI::App& command, int& exit_code) {
       "if the run fails, look for the fewest faults with which it still fails; with "
       "--out they are in shrunk.yaml");
   shrink->excludes(seeds);
+  CLI::Option* bottleneck = command.add_flag(
+      "--check-bottleneck", options->check_bottleneck,
+      "run again with the named limit improved by a quarter, and with the next three: it is right "
+      "if none of these gains more (exit code 1 if one does)");
+  bottleneck->excludes(seeds)->excludes(shrink)->excludes("--out");
   add_attach_options(command, options->attach);
   command.callback([options, &exit_code] {
     exit_code = options->attach.socket.empty() ? run(*options)

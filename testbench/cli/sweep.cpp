@@ -7,8 +7,10 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "testbench/cli/commands.h"
+#include "testbench/report/report_page.h"
 #include "testbench/sweep/slurm.h"
 #include "testbench/sweep/store.h"
 #include "testbench/sweep/table.h"
@@ -63,8 +65,10 @@ bool run_points(const SweepPlan& plan, const SweepStore& store,
 int collect(const SweepArguments& options, const SweepPlan& plan, const SweepStore& store) {
   const SweepTable table = table_of(plan, store);
   replace_text_file(store.path("sweep.csv"), csv_of(table));
+  nlohmann::json origin = origin_of_page();
+  origin["scenario"] = plan.file;
   replace_text_file(store.path("sweep.html"),
-                    page_of(table, std::filesystem::path(plan.file).stem().string()));
+                    page_of(table, std::filesystem::path(plan.file).stem().string(), origin));
   const std::size_t failed = store.points_in(PointState::Failed).size(),
                     missing = store.points_in(PointState::Missing).size();
   fmt::print("{0} points: {1} done, {2} failed, {3} missing; {4}/sweep.csv, {4}/sweep.html\n",

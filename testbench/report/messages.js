@@ -17,10 +17,18 @@ function wayOf(one) {
   return barTable('Steps of this message', ['step', 'ns', ''], one.steps.map(([step, ps]) => [step, short(ps / 1e3), ps / whole]));
 }
 
+// As report_page.cpp writes it.
+const stepOf = ([step, count, mean_ns, p50_ns, p99_ns, max_ns, share]) => ({ step, count, mean_ns, p50_ns, p99_ns, max_ns, share });
+
 function stepsOf(times) {
   const row = (name, f, share) => [name, f.mean_ns, f.p50_ns, f.p99_ns, f.max_ns, share];
   return table('Steps of all messages', ['step', 'mean ns', 'p50 ns', 'p99 ns', 'most ns', 'share of all'],
-    [...times.steps.map((one) => row(one.step, one, percent(one.share))), row('whole', times.whole, '')]);
+    [...times.steps.map(stepOf).map((one) => row(one.step, one, percent(one.share))), row('whole', times.whole, '')]);
+}
+
+function groupsOf(times) {
+  return table('By entry, operation, size and queue pair', ['by', 'of', 'messages', 'bytes', 'mean ns', 'p50 ns', 'p99 ns', 'most ns'],
+    times.groups.map((one) => [one.by, one.name, one.count, one.bytes, one.mean_ns, one.p50_ns, one.p99_ns, one.max_ns]));
 }
 
 export function messages(run) {
@@ -44,7 +52,7 @@ export function messages(run) {
       if (at !== undefined && at !== null) pick(order[at]);
     });
     place.replaceChildren(h('p', {}, `${short(times.count)} messages, from the doorbell to the completion that the program takes. A step ends when the message's last packet, or the answer that completed it, passed the block.`),
-      stepsOf(times), h('h3', {}, 'One message'), h('p', { class: 'soft' }, kept.length === times.count ? 'Choose any by its number, or click on it.' : `${short(kept.length)} of them are kept here: an even selection, and the slowest; messages.csv (run.messages) has all. Choose one by its number (the nearest is shown), or click on it.`), dots, h('div', { class: 'controls' }, box), one);
+      stepsOf(times), h('h3', {}, 'By entry, operation, size and queue pair'), groupsOf(times), h('h3', {}, 'One message'), h('p', { class: 'soft' }, kept.length === times.count ? 'Choose any by its number, or click on it.' : `${short(kept.length)} of them are kept here: an even selection, and the slowest; messages.csv (run.messages) has all. Choose one by its number (the nearest is shown), or click on it.`), dots, h('div', { class: 'controls' }, box), one);
     pick(slowest);
   };
   show(0);

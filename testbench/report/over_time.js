@@ -18,25 +18,35 @@ export function group(recording, name) {
   return units.map((unit) => lines(recording, name, all.filter((one) => one.unit === unit)));
 }
 
+const kBy = 'throughput by ';
+
+// Of all, and told apart by entry, operation, size or queue pair.
 export function throughput(run) {
-  return [...group(run.recording, 'throughput'), ...group(run.recording, 'messages')];
+  const by = groupsOf(run.recording).filter((name) => name.startsWith(kBy));
+  const place = h('div');
+  const show = (i) => place.replaceChildren(...fullest(run.recording, by[i]));
+  if (by.length) show(0);
+  return [...group(run.recording, 'throughput'), ...group(run.recording, 'messages'),
+    ...(by.length ? [h('div', { class: 'controls' }, select('By', by.map((name) => name.slice(kBy.length)), show)), place] : [])];
 }
 
 export function links(run) {
   return [...group(run.recording, 'PCIe'), ...group(run.recording, 'links'), ...group(run.recording, 'hosts')];
 }
 
-// Queues, and whatever else a device counts over time; the busiest eight of a group.
+// The busiest eight of a group.
+function fullest(recording, name) {
+  const mean = (one) => one.values.reduce((sum, v) => sum + v, 0);
+  const all = recording.series.filter((one) => one.group === name).sort((a, b) => mean(b) - mean(a));
+  return [lines(recording, name, all.slice(0, 8)), ...(all.length > 8 ? [h('p', { class: 'soft' }, `The fullest 8 of ${all.length}; series.csv has all.`)] : [])];
+}
+
+// Queues, and whatever else a device counts over time.
 export function others(run) {
-  const names = groupsOf(run.recording).filter((name) => !['throughput', 'messages', 'PCIe', 'links', 'hosts', 'caches'].includes(name) && !name.startsWith('blocks'));
+  const names = groupsOf(run.recording).filter((name) => !['throughput', 'messages', 'PCIe', 'links', 'hosts', 'caches'].includes(name) && !name.startsWith('blocks') && !name.startsWith(kBy));
   if (!names.length) return [];
   const place = h('div');
-  const show = (i) => {
-    const mean = (one) => one.values.reduce((sum, v) => sum + v, 0);
-    const all = run.recording.series.filter((one) => one.group === names[i]).sort((a, b) => mean(b) - mean(a));
-    place.replaceChildren(lines(run.recording, names[i], all.slice(0, 8)),
-      ...(all.length > 8 ? [h('p', { class: 'soft' }, `The fullest 8 of ${all.length}; series.csv has all.`)] : []));
-  };
+  const show = (i) => place.replaceChildren(...fullest(run.recording, names[i]));
   show(0);
   return [h('div', { class: 'controls' }, select('Group', names, show)), place];
 }

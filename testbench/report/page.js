@@ -4,8 +4,15 @@ import './style.css';
 import { redraw } from './charts.js';
 import { h } from './html.js';
 
+// Of which scenario, which program, and when.
+function origin({ scenario, settings, version, written }) {
+  const set = (settings ?? []).map((one) => `--set ${one}`).join(' ');
+  return h('p', { class: 'soft', id: 'origin' }, `${scenario || 'no scenario: the default workload'}${set ? ` ${set}` : ''}; hca ${version}; ${written}`);
+}
+
 // show([[id, title, content]], data): content(data) gives the elements of a section.
 export function show(all, data) {
+  if (data.origin) document.querySelector('h1').after(origin(data.origin));
   const main = document.getElementById('main'), sections = document.getElementById('sections'), button = document.getElementById('theme');
   for (const [id, title, content] of all) {
     sections.append(h('a', { href: `#${id}` }, title));

@@ -56,7 +56,7 @@ export function resources(run) {
   const box = select('Part of the run', phases.map((phase) => phase.what), show);
   box.querySelector('select').value = busiest(phases);
   show(busiest(phases));
-  return [h('div', { class: 'controls' }, box), h('p', { class: 'soft' }, 'Share of the time, from the first post to the last completion, in which a resource is in use or waited for. From 80 % on it is named as the limit; resources that only fill up before it are not.'), place];
+  return [h('div', { class: 'controls' }, box), h('p', { class: 'soft' }, 'Share of the time, from the first post to the last completion, in which a resource is in use or waited for. What has less than 0.05 % is left out; summary.json has all. From 80 % on it is named as the limit; resources that only fill up before it are not.'), place];
 }
 
 export function breakdown(run) {

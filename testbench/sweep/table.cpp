@@ -38,6 +38,19 @@ std::string figure_in(const json& summary, const FigureRow& figure) {
   return "";
 }
 
+// "hca0 link transmit (port.link_rate)", of the part of the run whose limit is nearest; empty: none.
+std::string bottleneck_in(const json& summary) {
+  const json recording = summary.value("recording", json::object());
+  const json* nearest = nullptr;
+  const json phases = recording.value("phases", json::array());
+  for (const json& phase : phases)
+    if (const json& limits = phase.at("limits"); !limits.empty())
+      if (!nearest || limits[0].at("share") > nearest->at("share")) nearest = &limits[0];
+  if (!nearest) return "";
+  const std::string knob = nearest->value("knob", "");
+  return nearest->at("resource").get<std::string>() + (knob.empty() ? "" : " (" + knob + ")");
+}
+
 // nullptr: the run has no such value.
 const json* value_at(const json& summary, const SweepColumn& column) {
   const json::json_pointer pointer(column.pointer);
@@ -74,6 +87,7 @@ SweepTable table_of(const SweepPlan& plan, const SweepStore& store) {
   table.knobs = plan.knobs.size();
   table.columns.emplace_back("state");
   for (const FigureRow& figure : kFigures) table.columns.emplace_back(figure.column);
+  table.columns.emplace_back("bottleneck");
   for (const SweepColumn& column : plan.columns) table.columns.push_back(column.name);
   table.columns.emplace_back("reason");
   std::vector<std::size_t> without(plan.columns.size());  // points that ended
@@ -86,6 +100,7 @@ SweepTable table_of(const SweepPlan& plan, const SweepStore& store) {
     row.emplace_back(kPointStateNames[std::size_t(state)]);
     const json summary = state == PointState::Done ? store.summary(i) : json::object();
     for (const FigureRow& figure : kFigures) row.push_back(figure_in(summary, figure));
+    row.push_back(bottleneck_in(summary));
     done += state == PointState::Done;
     for (std::size_t c = 0; c < plan.columns.size(); ++c) {
       const json* value = value_at(summary, plan.columns[c]);
@@ -108,9 +123,12 @@ std::string csv_of(const SweepTable& table) {
   return text;
 }
 
-std::string page_of(const SweepTable& table, const std::string& title) {
-  const json data{
-      {"title", title}, {"columns", table.columns}, {"rows", table.rows}, {"knobs", table.knobs}};
+std::string page_of(const SweepTable& table, const std::string& title, const json& origin) {
+  const json data{{"title", title},
+                  {"columns", table.columns},
+                  {"rows", table.rows},
+                  {"knobs", table.knobs},
+                  {"origin", origin}};
   std::string safe = data.dump(-1, ' ', true, json::error_handler_t::replace);
   for (std::size_t at = 0; (at = safe.find('<', at)) != safe.npos;) safe.replace(at, 1, "\\u003c");
   std::string page(kSweepPage);
