@@ -38,8 +38,7 @@ std::string name_of_row(const json& entry) {
                      entry.at("bytes").get<unsigned long long>(), port_of(entry));
 }
 std::string name_of_stream(const json& entry) {
-  return fmt::format("{} {} {}{}", entry.at("entry").get<unsigned>(),
-                     entry.at("direction") == "backward" ? "<-" : "->",
+  return fmt::format("{} {}{}", entry.at("direction") == "backward" ? "<-" : "->",
                      entry.at("what").get<std::string>(), port_of(entry));
 }
 
@@ -284,8 +283,10 @@ std::vector<Figure> figures_of(const json& summary) {
     const std::string name = name_of_row(entry);
     add_figures(figures, entry, numbered(name, seen[name]++));
   }
-  for (const json& entry : summary.at("streams"))
-    add_figures(figures, entry, name_of_stream(entry));
+  for (const json& entry : summary.at("streams")) {
+    const std::string name = name_of_stream(entry);
+    add_figures(figures, entry, numbered(name, seen[name]++));
+  }
   return figures;
 }
 
