@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Events that hosts have, and profiles: hand-made recordings, and a capture whose JSON is changed.
 #include <catch2/catch.hpp>
+#include <set>
 
 #include "testbench/replay/replay_allowed.h"
 #include "testbench/replay/replay_prepare.h"
