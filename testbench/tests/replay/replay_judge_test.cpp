@@ -322,13 +322,13 @@ GivenPacket mad(std::size_t number, bool from_a, u16 attribute, u32 local, u32 r
   bytes[24 + (attribute == 0x10 ? 46 : 22)] = 9;  // StartingPSN
   ExtHeaders ext;
   ext.deth = {0x80010000, 1};
-  return made(number, from_a, *opcode_row(Service::Ud, Operation::Send, Position::Only), 1,
+  return made(number, from_a, *opcode_row(Service::Ud, proto::Operation::Send, Position::Only), 1,
               u32(number), ext, bytes);
 }
 }  // namespace
 
 TEST_CASE("the CM tells which queue pairs are connected", "[replay][judge]") {
-  const OpcodeRow& send = *opcode_row(Service::Rc, Operation::Send, Position::Only);
+  const OpcodeRow& send = *opcode_row(Service::Rc, proto::Operation::Send, Position::Only);
   // A's 0x21 with B's 0x32, A's 0x22 with B's 0x31; nothing is answered.
   Packets all{mad(1, true, 0x10, 7, 0, 32, 0x21), mad(2, true, 0x10, 8, 0, 32, 0x22),
               mad(3, false, 0x13, 5, 8, 12, 0x31), mad(4, false, 0x13, 6, 7, 12, 0x32)};

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "testbench/tests/run_text.h"
 #include "testbench/trace/message_stats.h"
