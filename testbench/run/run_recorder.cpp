@@ -122,11 +122,12 @@ void RunRecorder::add_throughput(unsigned chip, const TakenMessage& message, u64
                                message.entry};
   for (std::size_t g = 0; g < throughput_.size(); ++g) {
     Throughput& group = throughput_[g];
-    const std::size_t place = group.places.of(kMessageGroups[g].value(grouped));
-    if (place == group.columns.size())
-      group.columns.push_back(
-          series_.add_column({fmt::format("throughput by {}", kMessageGroups[g].by),
-                              group.places.name(kMessageGroups[g], place), "Gb/s", 1e3}));
+    const std::size_t place = group.places.of(chip, kMessageGroups[g].value(grouped));
+    if (place >= group.columns.size()) group.columns.resize(place + 1, kNoResource);
+    if (group.columns[place] == kNoResource)
+      group.columns[place] = series_.add_column(
+          {fmt::format("throughput by {}", kMessageGroups[g].by),
+           group.places.name(kMessageGroups[g], place), "Gb/s", 1e3, 0, group.places.key(place)});
     series_.add(group.columns[place], picoseconds, picoseconds, double(message.bytes) * 8);
   }
 }

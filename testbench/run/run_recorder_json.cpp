@@ -11,7 +11,7 @@ namespace hca::testbench {
 nlohmann::json RunRecorder::json() const {
   using nlohmann::json;
   json columns = json::array(), phases = json::array();
-  for (std::size_t c = 0; c < series_.columns().size(); ++c) {
+  for (const std::size_t c : series_.shown()) {
     const TimeSeries::Column& column = series_.columns()[c];
     if (column.amounts.empty()) continue;
     json values = json::array();

@@ -153,8 +153,8 @@ struct hca::engine::Knobs<hca::testbench::WorkloadConfig> {
           "messages in flight on a queue pair; 0: 1 for a latency test, otherwise 128, fewer where "
           "these are more than 16 MiB, but a list and two of signal_every"),
       knob("list", &Config::list, Unit::Count, 1, 256,
-           "messages of a queue pair posted with one doorbell, if as many may be in flight at that "
-           "time"),
+           "most messages of a queue pair posted with one doorbell: as many as may be in flight "
+           "then"),
       knob("batches", &Config::batches,
            "post `depth` messages, and wait for all of them before posting the next"),
       knob("receive_depth", &Config::receive_depth, Unit::Count, 0, 16384,

@@ -105,8 +105,6 @@ constexpr std::array kRules{
          [](const Entry& e) { return e.is_latency() && e.w.depth > 1; }},
     Rule{"signal_every", "is above 1 for a latency test, which has one message in flight", "1",
          [](const Entry& e) { return e.is_latency() && e.w.signal_every > 1; }},
-    Rule{"list", "is above depth", "depth or less",
-         [](const Entry& e) { return e.w.depth && e.w.list > e.w.depth; }},
     Rule{"signal_every", "is above depth: a full queue would have no completion", "depth or less",
          [](const Entry& e) { return e.w.depth && e.w.signal_every > e.w.depth; }},
     Rule{"depth", "makes more than 1 GiB in flight on all queue pairs",

@@ -36,24 +36,43 @@ inline constexpr std::array kMessageGroups{
                  [](u64 qp) { return fmt::format("hca{} QP {:#x}", qp >> 32, u32(qp)); }},
 };
 
-// Gives the values of a group places 0, 1 ... in the order in which they come; all after the first
-// kMost share the place kMost.
+// Gives the values of a group places 1, 2 ...; those after the first kMost of a chip share place 0.
+// The order of the chips may differ between two ways to run, and their places with it.
 class GroupPlaces {
  public:
-  static constexpr std::size_t kMost = 32;
-  std::size_t of(u64 value) {
-    if (last_ < values_.size() && values_[last_] == value) [[likely]]
-      return last_;
-    last_ = std::size_t(std::ranges::find(values_, value) - values_.begin());
-    if (last_ == values_.size() && last_ < kMost) values_.push_back(value);
-    return last_;
+  static constexpr std::size_t kMost = 32, kOthers = 0;
+  std::size_t of(unsigned chip, u64 value) {
+    if (chip >= chips_.size()) chips_.resize(chip + 1);
+    Chip& its = chips_[chip];
+    if (its.last < its.values.size() && its.values[its.last] == value) [[likely]]
+      return its.places[its.last];
+    its.last = std::size_t(std::ranges::find(its.values, value) - its.values.begin());
+    if (its.last == its.values.size()) {
+      if (its.last == kMost) return kOthers;
+      its.values.push_back(value);
+      its.places.push_back(place_of(value));
+    }
+    return its.places[its.last];
   }
   std::string name(const MessageGroup& group, std::size_t place) const {
-    return place == kMost ? "all others" : group.name(values_[place]);
+    return place == kOthers ? "all others" : group.name(values_[place - 1]);
   }
+  // Sorts as the values do, the others last.
+  u64 key(std::size_t place) const { return place == kOthers ? ~u64{0} : values_[place - 1]; }
 
  private:
+  struct Chip {
+    std::vector<u64> values;
+    std::vector<std::size_t> places;
+    std::size_t last = 0;  // found
+  };
+  std::size_t place_of(u64 value) {
+    const auto at = std::ranges::find(values_, value);
+    if (at != values_.end()) return std::size_t(at - values_.begin()) + 1;
+    values_.push_back(value);
+    return values_.size();
+  }
+  std::vector<Chip> chips_;
   std::vector<u64> values_;
-  std::size_t last_ = 0;  // found
 };
 }  // namespace hca::testbench

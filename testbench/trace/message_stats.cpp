@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 namespace hca::testbench {
 namespace {
@@ -21,6 +22,15 @@ nlohmann::json figures_of(const engine::Histogram& h) {
 }
 }  // namespace
 
+namespace {
+std::vector<std::size_t> sorted_places(const GroupPlaces& places, std::size_t count) {
+  std::vector<std::size_t> order(count);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order, {}, [&](std::size_t place) { return places.key(place); });
+  return order;
+}
+}  // namespace
+
 void MessageStats::add(const MessageTimes& message) {
   const u64 number = whole_.count();
   whole_.add(message.whole());
@@ -28,7 +38,7 @@ void MessageStats::add(const MessageTimes& message) {
                                message.entry};
   for (std::size_t g = 0; g < groups_.size(); ++g) {
     Group& group = groups_[g];
-    const std::size_t place = group.places.of(kMessageGroups[g].value(grouped));
+    const std::size_t place = group.places.of(message.chip, kMessageGroups[g].value(grouped));
     if (place >= group.whole.size()) group.whole.resize(place + 1), group.bytes.resize(place + 1);
     group.whole[place].add(message.whole());
     group.bytes[place] += message.bytes;
@@ -74,8 +84,9 @@ nlohmann::json MessageStats::json(std::size_t messages) const {
     }
   json groups = json::array();
   for (std::size_t g = 0; g < groups_.size(); ++g)
-    for (std::size_t place = 0; place < groups_[g].whole.size(); ++place) {
+    for (const std::size_t place : sorted_places(groups_[g].places, groups_[g].whole.size())) {
       const engine::Histogram& whole = groups_[g].whole[place];
+      if (!whole.count()) continue;
       json group = figures_of(whole);
       group["by"] = kMessageGroups[g].by;
       group["name"] = groups_[g].places.name(kMessageGroups[g], place);

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
+#include <tuple>
 
 namespace hca::testbench {
 std::size_t TimeSeries::add_column(Column column) {
@@ -46,6 +48,17 @@ void TimeSeries::halve() {
   }
 }
 
+std::vector<std::size_t> TimeSeries::shown() const {
+  std::vector<std::size_t> order(columns_.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
+    const Column &x = columns_[a], &y = columns_[b];
+    if (!x.key || !y.key) return !x.key && y.key;
+    return std::tie(x.group, *x.key) < std::tie(y.group, *y.key);
+  });
+  return order;
+}
+
 std::size_t TimeSeries::rows() const {
   std::size_t rows = 0;
   for (const Column& column : columns_) rows = std::max(rows, column.amounts.size());
@@ -73,11 +86,14 @@ std::vector<double> TimeSeries::values(std::size_t column) const {
 
 std::string TimeSeries::csv() const {
   std::string text = "time_us";
-  for (const Column& c : columns_)  // names have commas
+  const std::vector<std::size_t> order = shown();
+  for (const std::size_t i : order) {  // names have commas
+    const Column& c = columns_[i];
     text += fmt::format(",\"{}: {} ({})\"", c.group, c.name, c.unit);
+  }
   text += '\n';
   std::vector<std::vector<double>> all;
-  for (std::size_t c = 0; c < columns_.size(); ++c) all.push_back(values(c));
+  for (const std::size_t c : order) all.push_back(values(c));
   for (std::size_t row = 0; row < rows(); ++row) {
     text += fmt::format("{:.6g}", double(row * width_) * 1e-6);
     for (const std::vector<double>& of_column : all) text += fmt::format(",{:.6g}", of_column[row]);

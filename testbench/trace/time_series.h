@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,8 @@ class TimeSeries {
     std::string group, name, unit;
     double scale = 1;
     double most = 0;  // maximum in a picosecond; 0: unlimited
+    // Columns with one are shown after all others, by group and key: they may come in any order.
+    std::optional<u64> key{};
     std::vector<double> amounts{};
   };
 
@@ -27,6 +30,7 @@ class TimeSeries {
   // The same for a level that holds between two times: exact, however the time between is divided.
   void hold(std::size_t column, u64 from, u64 to, u64 level);
   const std::vector<Column>& columns() const { return columns_; }
+  std::vector<std::size_t> shown() const;  // the columns in the order in which they are shown
   std::size_t rows() const;
   u64 width() const { return width_; }
   double value(std::size_t column, std::size_t row) const;

@@ -79,8 +79,6 @@ TEST_CASE("entries that contradict themselves are refused, and their good neighb
       {"test: latency, size: 8 B, together: true", "workload[0].together: is set for a latency",
        "size: 8 B, together: true"},
       {"together: true", "workload[0].together: is set with several sizes", "together: false"},
-      {"depth: 16, list: 17", "workload[0].list: is above depth; allowed: depth or less",
-       "depth: 16, list: 16"},
       {"depth: 16, signal_every: 64",
        "workload[0].signal_every: is above depth: a full queue would have no completion; allowed: "
        "depth or less",

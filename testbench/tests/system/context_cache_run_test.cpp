@@ -61,12 +61,12 @@ TEST_CASE("scenario thrash: with room for all contexts each is read once",
 }
 
 TEST_CASE("small caches of contexts give one hash in all ways to run", "[context_cache][hash]") {
-  std::vector<std::string> small{"run.hash=true",           "workload[0].messages=500",
-                                 "hca.qp_cache.entries=8",  "hca.qp_cache.ways=2",
-                                 "hca.cq_cache.entries=2",  "hca.cq_cache.ways=1",
-                                 "hca.mpt_cache.entries=4", "hca.mtt_cache.entries=8",
-                                 "hca.mtt_cache.misses=1",  "hca.qp_cache.policy=random",
-                                 "hca.wqe_cache.entries=8", "hca.wqe_cache.ways=4"};
+  std::vector<std::string> small{
+      "run.hash=true",          "workload[0].messages=500",   "workload[0].depth=4",
+      "hca.qp_cache.entries=8", "hca.qp_cache.ways=2",        "hca.cq_cache.entries=2",
+      "hca.cq_cache.ways=1",    "hca.mpt_cache.entries=4",    "hca.mtt_cache.entries=8",
+      "hca.mtt_cache.misses=1", "hca.qp_cache.policy=random", "hca.wqe_cache.entries=8",
+      "hca.wqe_cache.ways=4"};
   const RunResult plain = run_ready("soak", small);
   CHECK(sum_of(plain, "_cache.misses") > 1000);
   CHECK(sum_of(plain, "qp_cache.write_backs") > 1000);
