@@ -16,9 +16,15 @@ RunRecorder::RunRecorder(Testbed& testbed)
       log_(testbed,
            [this](const MessageTimes& message) {
              if (!recording_) return;
-             phases_.back().times.add(message);
-             if (message_sink) message_sink(message);
+             taken_.add(message.start() + message.whole(), message.chip, message);
+             if (++since_hand_on_ < kHandOnEach) return;
+             since_hand_on_ = 0;
+             taken_.hand_on_until(kernel_picoseconds());
            }),
+      taken_([this](u64, const MessageTimes& message) {
+        phases_.back().times.add(message);
+        if (message_sink) message_sink(message);
+      }),
       cores_(testbed.nodes()),
       chips_(testbed.nodes()) {
   const unsigned nodes = testbed.nodes();
@@ -303,6 +309,7 @@ void RunRecorder::Chip::event(const engine::Event& event) {
 
 void RunRecorder::phase(const std::string& what, bool begins) {
   for (Chip& chip : chips_) look(chip, chip.domain->now());
+  taken_.hand_on_until(~u64{0});
   recording_ = begins;
   if (begins) {
     for (Resource& r : resources_) r.busy = 0;

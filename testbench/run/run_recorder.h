@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "testbench/run/run_limits.h"
+#include "testbench/trace/by_time.h"
 #include "testbench/trace/message_stats.h"
 #include "testbench/trace/packet_ladder.h"
 #include "testbench/trace/time_series.h"
@@ -202,6 +203,8 @@ class RunRecorder {
   TimeSeries series_;
   PacketLadder ladder_;
   MessageLog log_;
+  ByTime<MessageTimes> taken_;  // in the order of their completions, whichever chip runs first
+  std::size_t since_hand_on_ = 0;
   struct Throughput {
     GroupPlaces places;
     std::vector<std::size_t> columns;  // by place
