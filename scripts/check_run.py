@@ -105,7 +105,7 @@ def check_files(hca, scenarios, directory):
     check(result.returncode == 2 and "--out: " in result.stderr, f"--out that is a file: {result.stderr}")
     result = run(hca, "run", scene, "--set", "run.vcd=true")
     check(result.returncode == 2 and "--out DIR" in result.stderr, "run.vcd without --out")
-    result = run(hca, "run", scene, "--set", "workload[0].depth=0")
+    result = run(hca, "run", scene, "--set", "workload[0].depth=8193")
     check(result.returncode == 2 and "--set: workload[0].depth" in result.stderr, "--set with a value out of range")
 
 
