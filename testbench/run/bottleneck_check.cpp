@@ -20,23 +20,20 @@ constexpr double kKept = 0.99;  // of its schedule: an open loop that keeps it i
 
 enum class Better : u8 { Larger, Smaller, Step, StepDown, False, True, None };
 struct WayRow {
-  std::string_view knob;  // its end
+  std::string_view knob;
   Better way;
 };
-// Knobs whose better value is not a larger one. A duration and the clock cycles of one are better
-// if they are smaller: by their unit.
+// Knobs whose better value their unit does not tell.
 constexpr std::array kWays{
     WayRow{"pcie.generation", Better::Step},
     WayRow{"connection.min_rnr_timer", Better::StepDown},
     WayRow{"connection.timeout", Better::StepDown},
     WayRow{"workload[].fence", Better::False},
     WayRow{"connection.srq", Better::False},
-    WayRow{"link_control.xoff", Better::Larger},
     WayRow{"responder_check.context_forwarding", Better::True},
-    WayRow{"host.wait", Better::None},
-    WayRow{"link_control.mode", Better::None},
 };
 
+// Of durations a smaller value is better, of numbers and rates a larger one; of words none is known.
 Better way_of(std::string_view knob, const engine::KnobInfo& info) {
   for (const WayRow& row : kWays)
     if (knob == row.knob) return row.way;

@@ -332,8 +332,8 @@ void RunRecorder::phase(const std::string& what, bool begins) {
   end_atomics(p);
   end_losses(p);
   p.may_limit = may_limit(p);
+  p.limits = limits_of(p.may_limit);
   std::ranges::stable_sort(p.may_limit, std::ranges::greater{}, &Use::share);
-  p.limits = limits_of(may_limit(p));
   for (unsigned i = 0; i < chips_.size(); ++i)
     for (std::size_t b = 0; b < chips_[i].names.size(); ++b)
       p.blocks.push_back({fmt::format("hca{} {}", i, chips_[i].names[b]), "block",

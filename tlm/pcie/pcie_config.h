@@ -58,9 +58,9 @@ struct PcieConfig {
   static constexpr u32 kCacheLine = 64;
   static constexpr u32 kFlitMode = 6;  // the first generation with flit mode
 
-  // Applies the `overhead` and headers of its generation's mode, and the size of completions. Also limits the room for posted
-  // writes if they may wait in the root complex: otherwise a slow memory or IOMMU would never delay
-  // a writer.
+  // Applies the `overhead` and headers of its generation's mode, and the size of completions. Also
+  // limits the room for posted writes if they may wait in the root complex: otherwise a slow memory
+  // or IOMMU would never delay a writer.
   PcieConfig of_its_mode() const {
     PcieConfig c = *this;
     if (!completion_bytes) c.completion_bytes = std::min(mps, kCompletionBytes);

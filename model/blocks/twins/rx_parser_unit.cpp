@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "model/proto/transport/ee_context.h"
-
 namespace hca::blocks {
 namespace {
 using namespace proto;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "model/blocks/twins/packet_unit.h"
+#include "model/proto/transport/ee_context.h"
 #include "model/proto/wire/packet.h"
 
 namespace hca::blocks {
@@ -27,8 +28,7 @@ struct ParsedFrame {
   }
   // Of a reserved opcode of RD: RDETH and DETH name its EE context.
   bool has_rd_headers() const {
-    return headers == proto::PacketVerdict::ReservedOpcode &&
-           packet.bth.opcode >> 5 == unsigned(proto::Service::Rd);
+    return headers == proto::PacketVerdict::ReservedOpcode && proto::is_of_rd(packet);
   }
   u32 payload_bytes() const {
     return headers == proto::PacketVerdict::Good ? packet.payload_bytes : 0;

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <set>
 #include <sstream>
 
 #include "testbench/report/report.h"
@@ -101,6 +102,20 @@ TEST_CASE("a comparison says which steps of a message under load changed", "[com
   };
   CHECK(mean(b) - mean(a) == 3000);
   CHECK_THAT(compared(a, a), !Contains("most of it"));
+}
+
+TEST_CASE("a stream is compared with the one that does the same, wherever it stands", "[compare]") {
+  const std::string write = "  - {operation: write, size: 4 KiB, qps: 2, messages: 60}\n",
+                    read = "  - {operation: read, size: 64 B, qps: 2, messages: 60}\n";
+  const auto names = [](const std::string& entries) {
+    std::set<std::string> all;
+    for (const Figure& f : figures_of(summary_of("workload:\n" + entries)))
+      all.insert(f.of + ", " + f.name);
+    return all;
+  };
+  CHECK(names(write + read) == names(read + write));
+  // Two that do the same are told apart by their order.
+  CHECK(names(write + write).contains("-> WRITE 4096 B (2), Gb/s"));
 }
 
 TEST_CASE("parts of one name are compared in their order", "[compare]") {
