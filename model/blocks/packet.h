@@ -58,6 +58,12 @@ struct alignas(64) Packet {
   u8* frame() { return reinterpret_cast<u8*>(this + 1) + kLead; }
   const u8* frame() const { return reinterpret_cast<const u8*>(this + 1) + kLead; }
   u8* payload() { return frame() + shape.payload_offset; }
+  // A buffer holds headers and payload, without the CRCs.
+  void take_buffer(engine::Budget& from) {
+    from.take(shape.icrc_offset);
+    buffers = &from;
+  }
+  void give_buffer(Cycle at) { buffers->give(at, shape.icrc_offset); }
   // port_transmit models the time of this.
   void insert_icrc(proto::NetworkCrcs& known) {
     proto::insert_icrc(frame(), shape, known);

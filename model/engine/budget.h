@@ -8,12 +8,16 @@
 
 namespace hca::engine {
 // A counted resource with one taker (credits, tags, buffers). Returned units become usable in a
-// later cycle; a refused taker is woken then.
+// later cycle; a refused taker is woken then. Units may hold bytes: with a bound of `bytes`, a unit
+// may be taken while less than that is held, whatever the next one holds.
 class Budget {
  public:
-  explicit Budget(unsigned count) : count_(count), free_(count), later_(mask_ + 1u) {}
+  static constexpr u64 kAnyBytes = u64(-1);
+  explicit Budget(unsigned count, u64 bytes = kAnyBytes)
+      : count_(count), free_(count), bytes_(bytes), later_(mask_ + 1u) {}
   // Copy only before connect(): afterwards the domain holds the budget's address.
-  Budget(const Budget& other) : count_(other.count_), free_(other.free_), later_(other.later_) {
+  Budget(const Budget& other)
+      : count_(other.count_), free_(other.free_), bytes_(other.bytes_), later_(other.later_) {
     if (other.taker_.domain) broken("copied after connect", other.taker_.name(), 0, other.name_);
   }
   Budget& operator=(const Budget&) = delete;
@@ -26,32 +30,39 @@ class Budget {
   }
 
   bool available() {
-    for (; pending_ && later_[head_] <= taker_.now(); --pending_, ++free_) head_ = after(head_);
-    if (free_) return true;
+    for (; pending_ && later_[head_].at <= taker_.now(); --pending_, ++free_) {
+      if (held_ < later_[head_].bytes) [[unlikely]]
+        fail("more bytes given back than taken");
+      held_ -= later_[head_].bytes;
+      head_ = after(head_);
+    }
+    if (may_take()) return true;
     if (!pending_)
       wait();
-    else if (later_[head_] > stalled_until_) {  // otherwise the taker was notified before
-      count_stall(taker_.now(), later_[head_]);
-      taker_.wake(later_[head_]);
+    else if (later_[head_].at > stalled_until_) {  // otherwise the taker was notified before
+      count_stall(taker_.now(), later_[head_].at);
+      taker_.wake(later_[head_].at);
     }
     return false;
   }
-  void take() {
-    if (!free_ && !available()) [[unlikely]]
+  // `bytes`: what the unit holds.
+  void take(u32 bytes = 0) {
+    if (!may_take() && !available()) [[unlikely]]
       fail("took a unit that was not free");
     --free_;
+    held_ += bytes;
     taker_.acted();
   }
-  // Returns a unit that is usable from cycle `at` on, a later one.
-  void give(Cycle at) {
+  // Returns a unit that is usable from cycle `at` on, a later one, with the bytes that it holds.
+  void give(Cycle at, u32 bytes = 0) {
     if (at <= taker_.now()) [[unlikely]]
       fail("given back for a cycle that has begun");
     if (free_ + pending_ == count_) [[unlikely]]
       fail("more given back than taken");
     unsigned place = tail_;
-    if (pending_ && later_[before(tail_)] > at) [[unlikely]]
+    if (pending_ && later_[before(tail_)].at > at) [[unlikely]]
       place = make_place(at);
-    later_[place] = at;
+    later_[place] = {at, bytes};
     tail_ = after(tail_);
     ++pending_;
     if (waits_since_ == kNever) return;
@@ -62,13 +73,18 @@ class Budget {
   unsigned count() const { return count_; }
 
  private:
+  struct Later {
+    Cycle at = 0;
+    u32 bytes = 0;
+  };
+  bool may_take() const { return free_ && held_ < bytes_; }
   unsigned after(unsigned i) const { return (i + 1) & mask_; }
   unsigned before(unsigned i) const { return (i - 1) & mask_; }
   // Makes a place before units that become usable later. A taker that waits for those may continue
   // earlier.
   [[gnu::cold, gnu::noinline]] unsigned make_place(Cycle at) {
     unsigned place = tail_;
-    for (; place != head_ && later_[before(place)] > at; place = before(place))
+    for (; place != head_ && later_[before(place)].at > at; place = before(place))
       later_[place] = later_[before(place)];
     taker_.wake_from_outside(at);
     return place;
@@ -91,13 +107,13 @@ class Budget {
     const Budget& b = *static_cast<const Budget*>(object);
     unsigned free = b.free_;  // including units that have become usable
     for (unsigned i = 0, at = b.head_; i < b.pending_; ++i, at = b.after(at))
-      free += b.later_[at] <= b.taker_.now();
+      free += b.later_[at].at <= b.taker_.now();
     return {b.name_, b.taker_.block, b.count() - free, b.count()};
   }
   static void changes(const void* object, Cycle from, Cycle to, std::vector<LevelChange>& list) {
     const Budget& b = *static_cast<const Budget*>(object);
     for (unsigned i = 0, at = b.head_; i < b.pending_; ++i, at = b.after(at))
-      if (b.later_[at] > from && b.later_[at] < to) list.push_back({b.later_[at], -1});
+      if (b.later_[at].at > from && b.later_[at].at < to) list.push_back({b.later_[at].at, -1});
   }
   static void report(const void* object, std::vector<Wait>& waits) {
     const Budget& b = *static_cast<const Budget*>(object);
@@ -108,9 +124,10 @@ class Budget {
 
   Waker taker_;
   unsigned count_, free_, head_ = 0, tail_ = 0, pending_ = 0;
+  u64 bytes_, held_ = 0;  // the bound; of taken units
   unsigned mask_ = std::bit_ceil(std::max(count_, 1u)) - 1;
   Cycle waits_since_ = kNever;  // since when the taker waits for a give(); kNever: it does not
-  std::vector<Cycle> later_;    // at least as many as there are units, a power of two
+  std::vector<Later> later_;    // at least as many as there are units, a power of two
   u64 stalled_ = 0;             // cycles
   Cycle stalled_until_ = 0;
   const char* name_ = "budget";

@@ -92,7 +92,7 @@ template <bool kSpecial>
   if (stopped(*p)) [[unlikely]] {
     if (kSpecial && is_controlled) count_blocks(*p);
     from.drop();
-    p->buffers->give(now() + 1);
+    p->give_buffer(now() + 1);
     if (other.can_pop()) wake_at(now() + 1);
     return PacketPool::give_back(p);
   }
@@ -114,7 +114,7 @@ template <bool kSpecial>
   other.hold_until(next);
   if (!from.empty()) fetch_ahead(*from.front());
   replies_next_ = p->is_request || (kSpecial && is_controlled);
-  if (p->buffers) p->buffers->give(next);
+  if (p->buffers) p->give_buffer(next);
   if (attributes && !may_send(*attributes, p->qpn)) [[unlikely]]
     return PacketPool::give_back(p);
   ++counters->tx_packets;

@@ -86,7 +86,7 @@ void ResponderReply::send(Port& port, const Reply& reply) {
 
 void ResponderReply::drop(const Reply& reply) {
   if (!reply.packet) return;
-  if (reply.packet->buffers) reply.packet->buffers->give(now() + 1);
+  if (reply.packet->buffers) reply.packet->give_buffer(now() + 1);
   PacketPool::give_back(reply.packet);
 }
 

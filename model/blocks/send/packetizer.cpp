@@ -26,9 +26,7 @@ void GatherCursor::skip(u32 bytes) {
 
 [[gnu::hot]] void Packetizer::start(Packet* packet, GatherCursor& cursor, ReadOrder& order,
                                     Cycle now, Cycle at) {
-  engine::Budget& own = ports[packet->port].buffers_of(packet->lane);
-  own.take();
-  packet->buffers = &own;
+  packet->take_buffer(ports[packet->port].buffers_of(packet->lane));
   packet->abandoned = false;
   packet_ = packet;
   cursor_ = &cursor;
@@ -117,7 +115,7 @@ inline Cycle Packetizer::release(Packet& p, Cycle last, Cycle not_before) {
   if (p->abandoned) {
     p->order->end(now + 1);
     p->tells_sent = false;
-    p->buffers->give(now + 1);
+    p->give_buffer(now + 1);
     return PacketPool::give_back(p);
   }
   Port& port = ports[p->port];

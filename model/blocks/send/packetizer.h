@@ -54,9 +54,11 @@ class Packetizer {
   // One per port.
   struct Port {
     Port(const PacketizerConfig& config, const TxRelease& release_of_port)
-        : release(release_of_port), by_lane(config.lane_buffers), buffers(config.buffers) {
+        : release(release_of_port),
+          by_lane(config.lane_buffers),
+          buffers(config.buffers, config.buffer_bytes) {
       for (unsigned i = 0; config.lane_buffers && i < kLanes; ++i)
-        of_lanes.emplace_back(config.lane_buffers);
+        of_lanes.emplace_back(config.lane_buffers, config.buffer_bytes);
     }
     engine::Budget& buffers_of(unsigned lane) {
       if (!by_lane) [[likely]]

@@ -13,8 +13,10 @@ inline constexpr engine::KnobRule kUnitOfPackets{[](u64 bytes) { return bytes % 
 struct PacketizerConfig {
   Cycle latency = 4, interval = 1;
   TxStart tx_start = TxStart::Threshold;
-  u32 buffers = 32;                 // per port: packets between payload request and wire
-  u32 lane_buffers = 0;             // the same for each lane; 0: all share `buffers`
+  u32 buffers = 32;      // per port: packets between payload request and wire
+  u32 lane_buffers = 0;  // the same for each lane; 0: all share `buffers`
+  // Bytes of them: what a link of 100 Gb/s sends in 2.6 us, several round trips to memory.
+  u32 buffer_bytes = 32 << 10;
   u32 unit = 0;                     // bytes; 0: no units
   u64 unit_rate = 100'000'000'000;  // bit/s
 };
@@ -35,6 +37,9 @@ struct hca::engine::Knobs<hca::blocks::PacketizerConfig> {
                      blocks::kMostPackets / blocks::kLanes,
                      "instead of `buffers`: the number for each lane of link_control of a port; 0: "
                      "all lanes share `buffers`"),
+                knob("buffer_bytes", &C::buffer_bytes, Unit::Bytes, 256, 16 << 20,
+                     "bytes of buffers, and of lane_buffers each: another packet is begun while "
+                     "fewer are held"),
                 knob("unit", &C::unit, Unit::Bytes, 0, 1 << 16, blocks::kUnitOfPackets,
                      "bytes of a message that leave together when all of them are in; 0 B: each "
                      "packet alone"),

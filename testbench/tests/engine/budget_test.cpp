@@ -78,6 +78,31 @@ TEST_CASE("what is given back later and for a sooner cycle is free sooner", "[en
   CHECK(p.writer.ticked == Cycles{12, 15, 20});
 }
 
+// 10 and 120 bytes are held: the second unit was taken when 10 were. The third waits until less than
+// 100 are held, which the first return does not change.
+TEST_CASE("a budget with a bound of bytes has a unit while less than that is held",
+          "[engine][budget]") {
+  Pair p;
+  Budget budget(3, 100);
+  budget.connect(p.writer.self);
+  p.go_to(10);
+  budget.take(10);
+  REQUIRE(budget.available());
+  budget.take(120);
+  CHECK_FALSE(budget.available());
+  budget.give(12, 10);
+  p.go_to(12);
+  CHECK_FALSE(budget.available());
+  budget.give(15, 120);
+  p.go_to(14);
+  CHECK_FALSE(budget.available());
+  p.go_to(15);
+  CHECK(budget.available());
+  CHECK(p.writer.ticked == Cycles{12, 15});
+  budget.take(100);
+  CHECK_FALSE(budget.available());  // 100 are not less than 100
+}
+
 TEST_CASE("broken budget rules abort with cycle, block and budget", "[engine][budget]") {
   Pair p;
   Budget tags(2);
@@ -90,6 +115,11 @@ TEST_CASE("broken budget rules abort with cycle, block and budget", "[engine][bu
         "cycle 4, block writer, tags: given back for a cycle that has begun\n");
   CHECK(last_words([&] { tags.give(5), tags.give(6); }) ==
         "cycle 4, block writer, tags: more given back than taken\n");
+  CHECK(last_words([&] {
+          tags.give(5, 1);
+          p.go_to(5);
+          tags.available();
+        }) == "cycle 5, block writer, tags: more bytes given back than taken\n");
   CHECK(last_words([&] { Budget copy(tags); }) ==
         "cycle 0, block writer, tags: copied after connect\n");
 }

@@ -115,6 +115,25 @@ TEST_CASE("the high table lets small messages pass", "[link_control]") {
 
 TEST_CASE("flow control gives one hash in all ways to run", "[link_control][hash]") {
   for (const bool credits : {false, true}) {
+// 80 packets of 4096 B wait 334 ns each for the link, 26.7 us; 32 KiB are 8 of them, 2.7 us. A small
+// message alone takes about 0.75 us, and half of a packet's time beside the others.
+TEST_CASE("packet buffers are counted in bytes: a small message does not wait for 80 large packets",
+          "[packetizer]") {
+  const auto run = [](const std::string& bytes) {
+    return run_workload(
+        "  - {operation: write, size: 64 KiB, messages: 400, depth: 16, qps: 4, together: true}\n"
+        "  - {operation: write, size: 8 B, messages: 300, message_rate: 200000, inline_below: 16 "
+        "B, "
+        "together: true}\n",
+        {"connection.path_mtu=4096", "hca.packetizer.buffers=80",
+         "hca.packetizer.buffer_bytes=" + bytes});
+  };
+  const RunResult few = run("32 KiB"), many = run("512 KiB");
+  CHECK(few.streams.at(1).latency.percentile(50).value() < 5.0e6);    // ps
+  CHECK(many.streams.at(1).latency.percentile(50).value() > 26.0e6);  // ps
+  CHECK(goodput(few) == Approx(goodput(many)).epsilon(0.001));
+}
+
     const auto settings = [&](const std::string& way) {
       return slow({"run.hash=true", way, "hca.link_control.buffer=33500 B",
                    credits ? "hca.link_control.mode=credits" : "hca.link_control.mode=pfc",

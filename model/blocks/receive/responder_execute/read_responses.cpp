@@ -171,12 +171,12 @@ void ReadResponses::forward(unsigned number) {
   const u32 qpn = p->qpn;
   ResponderQueue& q = queues_[qpn];
   if (p->life != q.life) {  // its queue pair was reset
-    p->buffers->give(now() + 1);
+    p->give_buffer(now() + 1);
     return PacketPool::give_back(p);
   }
   if (p->unread && !q.flushing && !q.unread) refuse_unread(*p, q);
   if (q.flushing || q.unread) {
-    p->buffers->give(now() + 1);
+    p->give_buffer(now() + 1);
     PacketPool::give_back(p);
   } else {
     port.replies_out->push(Reply{.qpn = qpn, .psn = p->psn, .packet = p});

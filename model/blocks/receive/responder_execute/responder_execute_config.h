@@ -17,6 +17,8 @@ struct ResponderExecuteConfig {
   u32 outcomes = 256;      // executed requests whose answer has not left
   u32 responses = 32;      // per port: response packets between memory and wire
   u32 lane_responses = 0;  // the same per lane; 0: all lanes share `responses`
+  // Bytes of them: what a link of 100 Gb/s sends in 2.6 us, several round trips to memory.
+  u32 response_bytes = 32 << 10;
   Cycle read_interval = 1, fetch_add = 0;
   u32 engines = 1;
   Cycle engine_interval = 1;
@@ -61,6 +63,9 @@ struct hca::engine::Knobs<hca::blocks::ResponderExecuteConfig> {
                "`responses`"),
           knob("read_interval", &C::read_interval, Unit::Cycles, 1, 100'000,
                "between the first packets of two READs of a port"),
+          knob("response_bytes", &C::response_bytes, Unit::Bytes, 256, 16 << 20,
+               "bytes of responses, and of lane_responses each: another packet is begun while "
+               "fewer are held"),
           knob("fetch_add", &C::fetch_add, Unit::Cycles, 0, 100'000,
                "from the value of a FetchAdd to its write, beyond the time of a CmpSwap"),
           knob("atomics", &C::atomics, Unit::Count, 1, C::kMostAtomics,

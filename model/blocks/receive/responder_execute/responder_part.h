@@ -22,9 +22,9 @@ struct ResponderOutputs {
 // The members that each port has of its own.
 struct ResponderPort {
   explicit ResponderPort(const ResponderExecuteConfig& config)
-      : by_lane(config.lane_responses), responses(config.responses) {
+      : by_lane(config.lane_responses), responses(config.responses, config.response_bytes) {
     for (unsigned i = 0; config.lane_responses && i < kLanes; ++i)
-      of_lanes.emplace_back(config.lane_responses);
+      of_lanes.emplace_back(config.lane_responses, config.response_bytes);
   }
   ReplyLink* replies_out = nullptr;
   const bool by_lane;                   // of_lanes counts instead of `responses`

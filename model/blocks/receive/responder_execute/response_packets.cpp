@@ -7,14 +7,11 @@ using namespace proto;
 Packet* ResponsePackets::make(const QpConfig& qp, const Outcome& o, const OpcodeRow& row, u32 psn,
                               u32 bytes, u64 original) {
   const unsigned port = port_of(qp);
-  engine::Budget& buffers = buffers_of(ports_[port], qp.qpn);
-  buffers.take();
   Packet* p = pool_.take();
   p->qpn = qp.qpn;
   p->psn = psn;
   p->port = u8(port);
   p->is_request = p->unread = false;
-  p->buffers = &buffers;
   p->life = queues_[qp.qpn].life;
   ExtHeaders ext;
   ext.aeth = {o.reply.syndrome, o.reply.msn};
@@ -23,6 +20,7 @@ Packet* ResponsePackets::make(const QpConfig& qp, const Outcome& o, const Opcode
   const Bth bth = reply_bth(qp, psn, takes_becn(queues_[qp.qpn].congested));
   write_headers(qp.path, row, bth, ext, bytes, p->frame());
   p->shape = shape_of(qp.path, row, bytes);
+  p->take_buffer(buffers_of(ports_[port], qp.qpn));
   return p;
 }
 }  // namespace hca::blocks

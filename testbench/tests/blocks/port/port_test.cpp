@@ -39,8 +39,8 @@ struct TransmitBench : Bench {
     for (const Cycle cycle : at) {
       plan.push_back({cycle, write_packet(pool, contexts.qps[1], psn++, bytes)});
       plan.back().second->is_request = requests, plan.back().second->tells_sent = tells_sent;
-      plan.back().second->buffers = requests ? &buffers : nullptr;
-      if (requests) buffers.take();
+      plan.back().second->buffers = nullptr;
+      if (requests) plan.back().second->take_buffer(buffers);
     }
     return plan;
   }
