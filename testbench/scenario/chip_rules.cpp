@@ -152,42 +152,6 @@ void check_links(const Scenario& s, std::vector<ChipMistake>& mistakes) {
         break;
       }
 }
-// READs and ATOMICs, and later messages, of an entry that may be in flight to a chip.
-u64 waiting_answers(const Scenario& s, const WorkloadConfig& w) {
-  const auto is_saved = [](Operation o) { return row_of(o).is_saved(); };
-  const auto mix = w.weights();
-  const bool in_mix = std::ranges::any_of(mix, [&](const auto& m) { return is_saved(m.first); });
-  if (w.test != Test::Bandwidth || w.direction != Direction::Both ||
-      !(w.is_mixed() ? in_mix : is_saved(w.operation)))
-    return 0;
-  const u32 qps = s.qps_of(w), depth = depth_of(w, qps, slot_bytes(u32(w.from)));
-  return u64{qps} * (w.is_mixed() ? depth : std::min(depth, s.connection.max_rd_atomic));
-}
-// A chip that has no place for a READ takes nothing more from a link that may drop nothing, the
-// answers to its own READs neither: with READs both ways both ends could wait for each other.
-void check_outcomes(const Scenario& s, std::vector<ChipMistake>& mistakes) {
-  u64 alone = 0, together = 0;
-  for (const WorkloadConfig& w : s.workload) {
-    const u64 its = waiting_answers(s, w);
-    if (w.together)
-      together += its;
-    else
-      alone = std::max(alone, its);
-  }
-  const u64 waiting = std::max(alone, together);
-  for (const NodeConfig& node : s.nodes) {
-    const blocks::ChipConfig& c = node.hca;
-    if (c.link_control.mode == blocks::FlowControl::None || c.responder_execute.outcomes >= waiting)
-      continue;
-    mistakes.push_back(
-        {{".responder_execute.outcomes", ".link_control.mode"},
-         fmt::format("with link control and READs or ATOMICs both ways, {} outcomes "
-                     "(responder_execute.outcomes) are fewer than the {} messages that may wait in "
-                     "a chip, and the two could wait for each other; allowed: {} or more",
-                     c.responder_execute.outcomes, waiting, waiting)});
-    return;
-  }
-}
 // An optional operation is one of both chips, or it is refused.
 void check_capability(const Scenario& s, Operation operation, std::vector<ChipMistake>& mistakes) {
   for (const proto::CapabilityRow& row : proto::kCapabilities)
@@ -241,7 +205,6 @@ std::vector<ChipMistake> chip_mistakes(const Scenario& scenario) {
   check_alternate(scenario, mistakes);
   check_buffer(scenario, mistakes);
   check_links(scenario, mistakes);
-  check_outcomes(scenario, mistakes);
   check_srqs(scenario, mistakes);
   check_service(scenario, mistakes);
   check_operations(scenario, mistakes);

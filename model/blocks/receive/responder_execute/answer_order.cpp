@@ -26,7 +26,7 @@ bool AnswerOrder::settle(unsigned port) {
     ResponderQueue& q = queues_[qpn];
     end_stopped(qpn, q);
     Outcome* const o = next_to_begin(q);
-    const bool due = o && (!o->waits || q.ordered);
+    const bool due = o && q.ordered >= o->waits;
     if (due && now() < o->not_before) {
       wake_at(o->not_before);
       return false;

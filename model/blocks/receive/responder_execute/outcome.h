@@ -23,9 +23,10 @@ struct Outcome {
   Outcome* next = nullptr;
   Pool<Outcome>* home = nullptr;
   OutcomeKind kind{};
-  bool waits = false;        // waits until its data is ordered
+  u32 waits = 0;             // payloads that must be ordered before it
   bool invalidates = false;  // `command` has the request and reports when accesses have drained
   bool replies = false, completes = false, fails = false;
+  bool is_ack = false;  // an ACK and nothing else: a later one of its queue pair may take its place
   bool started = false, repeats = false, key_good = false;  // READ, ATOMIC
   Cycle not_before = 0;                                     // its last beat is known good
   Reply reply{};

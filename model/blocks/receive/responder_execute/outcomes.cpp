@@ -2,6 +2,7 @@
 #include "model/blocks/receive/responder_execute/outcomes.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "model/proto/transport/ee_context.h"
 
@@ -15,11 +16,9 @@ Outcome& Outcomes::retire(const Packet& p) {
   Pool<Outcome>* const home = o->home;
   *o = {};
   o->home = home;
-  o->not_before = std::max(p.last, stage_.last());
-  o->reply = {p.qpn, p.effect.ack_psn, p.effect.msn, answer_syndrome(p.verdict, p.effect, qp)};
+  describe(*o, p);
   o->congested = p.effect.congested | q.owes_becn;
   q.owes_becn = false;
-  o->consumed = p.effect.receive_wqe + 1;
   if (device::is_ee(p.qpn)) [[unlikely]]
     answer_from(*o, p, qp);
   complete_to(o->completed, p.qpn, p.receive_queue);
@@ -29,6 +28,34 @@ Outcome& Outcomes::retire(const Packet& p) {
   q.last = o;
   if (q.first == o || q.reading) list(p.qpn, q);
   return *o;
+}
+
+void Outcomes::describe(Outcome& o, const Packet& p) const {
+  o.not_before = std::max(p.last, stage_.last());
+  o.reply = {p.qpn, p.effect.ack_psn, p.effect.msn,
+             answer_syndrome(p.verdict, p.effect, contexts_.qps[p.qpn])};
+  o.consumed = p.effect.receive_wqe + 1;
+}
+
+// A later ACK covers the earlier one (G4.2). Answers of RD go to different queue pairs.
+void Outcomes::retire_ack(const Packet& p, bool replies, u32 payloads) {
+  ResponderQueue& q = queues_[p.qpn];
+  const bool merges = is_full() && q.first && q.last->is_ack && !device::is_ee(p.qpn);
+  if (!merges) {
+    Outcome& o = retire(p);
+    o.is_ack = true;
+    o.replies = replies;
+    o.waits = payloads;
+    return;
+  }
+  Outcome& o = *q.last;
+  if (replies) describe(o, p);
+  o.not_before = std::max({o.not_before, p.last, stage_.last()});
+  o.congested |= p.effect.congested | std::exchange(q.owes_becn, false);
+  o.replies |= replies;
+  o.waits += payloads;
+  ++counters_.merged;
+  if (q.first == &o) list(p.qpn, q);
 }
 
 // RD: the answer goes to the queue pair that asked (G13.2); VAL-10.
@@ -62,7 +89,7 @@ void Outcomes::drop_first(u32 qpn, ResponderQueue& q) {
   q.first = o->next;
   end_access(*o);
   Pool<Outcome>::give_back(o);
-  if (in_flight_-- == config_.outcomes) wake_at(now() + 1);
+  --in_flight_;
   if (q.first)
     list(qpn, q);
   else

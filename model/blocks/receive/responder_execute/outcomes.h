@@ -8,6 +8,12 @@
 namespace hca::blocks {
 // The outcomes of executed requests, in the order of their queue pairs. An outcome is created here,
 // and is removed when it has left or is over.
+//
+// Requests never wait for a place here: the answers to the peer's requests may wait for the answers
+// to ours, which come after those requests. What must be kept has a place of its queue pair: a READ
+// or ATOMIC by max_dest_rd_atomic, a completion by its receive WQE, a NAK is one of its queue pair.
+// With `outcomes` in use ACKs of a queue pair merge, and duplicates of READs and ATOMICs are
+// dropped.
 class Outcomes : ResponderPart {
  public:
   Outcomes(const ResponderPart& shared, const ExecuteStage& stage, Accesses& accesses,
@@ -22,6 +28,8 @@ class Outcomes : ResponderPart {
   bool is_full() const { return in_flight_ >= config_.outcomes; }
   // Creates the outcome of a request, the last of its queue pair; the caller fills in its effects.
   Outcome& retire(const Packet& p);
+  // The same for one that is an ACK and nothing else, after `payloads` of the request (0 or 1).
+  void retire_ack(const Packet& p, bool replies, u32 payloads);
   // Marks the region of a READ or ATOMIC as accessed until the outcome is over.
   void begin_access(Outcome& outcome, const proto::Region& region);
   void drop_first(u32 qpn, ResponderQueue& q);
@@ -38,6 +46,7 @@ class Outcomes : ResponderPart {
   Ring<u32>& listed(unsigned port) { return listed_[port]; }
 
  private:
+  void describe(Outcome& outcome, const Packet& p) const;
   void end_access(Outcome& outcome);
   static void answer_from(Outcome& outcome, const Packet& p, const proto::QpConfig& qp);
 

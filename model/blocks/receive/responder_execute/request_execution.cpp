@@ -43,6 +43,10 @@ void RequestExecution::answer_refusal(Packet* p, ResponderQueue& q) {
     return parts_.rd.answer_refusal(p, q);
   const RequestVerdict& v = p->verdict;
   if (is_refusal(v.action)) counts_.add(contexts_.qps[p->qpn], v.cause);
+  if (v.action == RequestAction::Acknowledge) {
+    parts_.outcomes.retire_ack(*p, true, 0);
+    return PacketPool::give_back(p);
+  }
   Outcome& outcome = parts_.outcomes.retire(*p);
   outcome.replies = p->verdict.action != RequestAction::Fail;
   if (p->verdict.action == RequestAction::NakAndFail || p->verdict.action == RequestAction::Fail) {
@@ -161,6 +165,10 @@ RemoteBytes first_access(const ParsedPacket& packet, const Region* region) {
 void RequestExecution::execute_read(Packet* p, ResponderQueue& q) {
   parts_.stage.enter(*p, p->effect.rkey);
   const bool repeats = p->verdict.action == RequestAction::Repeat;
+  if (repeats && parts_.outcomes.is_full()) {
+    ++counters_.crowded_out;
+    return PacketPool::give_back(p);
+  }
   const Region* region = parts_.protection.find(p->effect.rkey);
   const QpConfig& qp = contexts_.qps[p->qpn];
   const bool good = key_allows(region, p->effect, accessor_of(*p), p->parsed);
@@ -263,6 +271,8 @@ void RequestExecution::answer_or_complete(const Packet& p, bool has_payload) {
   const bool last = p.effect.completes_message, completes = last && makes_receive_cqe(row);
   if (last && row.operation == Operation::Send) queues_[p.qpn].wqe_open = false;
   if (!p.parsed.bth.ack_req && !completes && !has_payload) return;
+  if (!completes && !row.has(Ext::Ieth))
+    return parts_.outcomes.retire_ack(p, p.parsed.bth.ack_req, has_payload);
   Outcome& outcome = parts_.outcomes.retire(p);
   outcome.replies = p.parsed.bth.ack_req;
   outcome.completes = completes;

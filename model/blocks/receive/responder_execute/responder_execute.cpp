@@ -124,7 +124,7 @@ inline void ResponderExecute::take() {
   bool unparked = false;
   while (!unparked && parked_.any_due()) [[unlikely]] unparked = unpark();
   if (!unparked) {
-    if (parked_.is_full() || outcomes_.is_full()) return requests_.hold_for_places();
+    if (parked_.is_full()) return requests_.hold_for_places();
     requests_.end_hold();
     Packet* p = requests_.next();
     if (!p) return;
@@ -236,7 +236,7 @@ ResponderHold ResponderExecute::hold(u32 qpn) const {
     h.has_answer = true;
     h.answer_psn = o->reply.psn;
     h.answer_listed = q->listed;
-    h.answer_waits = (o->waits && !q->ordered) || (o->kind != OutcomeKind::Plain && o->started);
+    h.answer_waits = q->ordered < o->waits || (o->kind != OutcomeKind::Plain && o->started);
     h.answer_drains = o->invalidates;
   }
   return h;

@@ -14,7 +14,7 @@ struct ResponderExecuteConfig {
   Cycle latency = 3, interval = 1;
   u32 parking = 64;        // packets that wait for receive WQEs
   u32 batch = 8;           // receive WQEs read at once
-  u32 outcomes = 256;      // executed requests whose answer has not left
+  u32 outcomes = 256;      // executed requests whose answer has not left, before ACKs merge
   u32 responses = 32;      // per port: response packets between memory and wire
   u32 lane_responses = 0;  // the same per lane; 0: all lanes share `responses`
   // Bytes of them: what a link of 100 Gb/s sends in 2.6 us, several round trips to memory.
@@ -31,7 +31,7 @@ struct ResponderExecuteConfig {
 };
 struct ResponderExecuteCounters {
   u64 writes = 0, sends = 0, reads = 0, atomics = 0, atomic_writes = 0, flushes = 0;
-  u64 repeated = 0, not_saved = 0, abandoned = 0;
+  u64 repeated = 0, not_saved = 0, abandoned = 0, merged = 0, crowded_out = 0;
   u64 receive_fetches = 0, parked = 0, failed = 0, credit_updates = 0, engine_waits = 0;
   u64 atomic_cycles = 0, waits_lock = 0, waits_atomics = 0, waits_places = 0, waits_engine = 0;
   u64 waits_read_interval = 0, waits_wqes = 0, waits_shared_wqes = 0;
@@ -54,18 +54,20 @@ struct hca::engine::Knobs<hca::blocks::ResponderExecuteConfig> {
           knob("parking", &C::parking, Unit::Count, 1, 4096, "packets that wait for receive WQEs"),
           knob("batch", &C::batch, Unit::Count, 1, 16, "receive WQEs read at once"),
           knob("outcomes", &C::outcomes, Unit::Count, 1, 65536,
-               "executed requests whose answer has not left"),
+               "executed requests whose answer has not left; beyond them ACKs of a queue pair "
+               "merge, "
+               "and duplicate READs and ATOMICs are dropped"),
           knob("responses", &C::responses, Unit::Count, 1, blocks::kMostPackets,
                "READ response packets of a port between memory and wire"),
           knob("lane_responses", &C::lane_responses, Unit::Count, 0,
                blocks::kMostPackets / blocks::kLanes,
                "instead, for each lane of link_control of a port; 0: all lanes share "
                "`responses`"),
-          knob("read_interval", &C::read_interval, Unit::Cycles, 1, 100'000,
-               "between the first packets of two READs of a port"),
           knob("response_bytes", &C::response_bytes, Unit::Bytes, 256, 16 << 20,
                "bytes of responses, and of lane_responses each: another packet is begun while "
                "fewer are held"),
+          knob("read_interval", &C::read_interval, Unit::Cycles, 1, 100'000,
+               "between the first packets of two READs of a port"),
           knob("fetch_add", &C::fetch_add, Unit::Cycles, 0, 100'000,
                "from the value of a FetchAdd to its write, beyond the time of a CmpSwap"),
           knob("atomics", &C::atomics, Unit::Count, 1, C::kMostAtomics,
@@ -91,6 +93,10 @@ struct hca::engine::Counters<hca::blocks::ResponderExecuteCounters> {
       counter("repeated", &C::repeated, "messages", "duplicate READs and ATOMICs answered again"),
       counter("not_saved", &C::not_saved, "packets",
               "duplicate READs and ATOMICs dropped: nothing saved answers them"),
+      counter("merged", &C::merged, "answers",
+              "ACKs that took the place of an earlier one (outcomes)"),
+      counter("crowded_out", &C::crowded_out, "packets",
+              "duplicate READs and ATOMICs dropped: no place (outcomes)"),
       counter("receive_fetches", &C::receive_fetches, "reads", "batches of receive WQEs read"),
       counter("parked", &C::parked, "packets", "packets that waited for a receive WQE"),
       counter("engine_waits", &C::engine_waits, "packets", "requests that waited for their engine"),
@@ -105,7 +111,7 @@ struct hca::engine::Counters<hca::blocks::ResponderExecuteCounters> {
       counter("waits_atomics", &C::waits_atomics, kWaited,
               "a unit that executes ATOMICs (atomics), of the first one"),
       counter("waits_places", &C::waits_places, kWaited,
-              "a place for their outcomes (parking, outcomes), of the first request"),
+              "a place to wait for receive WQEs or ATOMICs (parking), of the first request"),
       counter("waits_engine", &C::waits_engine, kWaited,
               "a place before its engine (engine_queue), of the first request"),
       counter("waits_read_interval", &C::waits_read_interval, kWaited,

@@ -117,6 +117,39 @@ TEST_CASE("answers of several queue pairs that wait for room leave in the order 
   CHECK(qpns == std::vector<u32>{1, 1, 2, 3});
 }
 
+// Two places. The first answer leaves, the next two wait for room and fill the places. From then on
+// a later ACK takes the place of the last one of its queue pair; one of a queue pair without an
+// answer has a place of its own.
+TEST_CASE("with all outcomes in use ACKs of a queue pair merge, and no request waits",
+          "[responder_execute][G4.2]") {
+  const auto psns_of = [](const std::vector<u32>& qpns, u64 merged) {
+    ExecuteBench bench({.latency = 3, .interval = 1, .outcomes = 2}, 0, {10, 11, 12, 13, 14, 15}, 8,
+                       0, qpns, false, {}, 100);
+    bench.run();
+    CHECK(bench.execute.counters.merged == merged);
+    CHECK(bench.execute.counters.waits_places == 0);
+    std::vector<std::pair<u32, u32>> psns;
+    for (const Reply& reply : bench.replies->items) psns.emplace_back(reply.qpn, reply.psn);
+    return psns;
+  };
+  using Psns = std::vector<std::pair<u32, u32>>;
+  CHECK(psns_of({1, 1, 1, 1, 1, 1}, 3) == Psns{{1, 100}, {1, 101}, {1, 105}});
+  CHECK(psns_of({1, 1, 1, 2, 2, 3}, 1) == Psns{{1, 100}, {1, 101}, {1, 102}, {2, 101}, {3, 100}});
+}
+
+// The merged ACK waits for the data of both requests, which are ordered in 60 and 90.
+TEST_CASE("a merged ACK leaves after the data of all its requests", "[responder_execute][G4.2]") {
+  ExecuteBench bench({.latency = 3, .interval = 1, .outcomes = 1}, 64, {10, 20});
+  const auto done = [&](std::size_t i, Cycle at) {
+    const DmaCallbacks client = bench.execute.payload_client();
+    client.done(client.self, bench.writes->items.at(i), at, at);
+  };
+  bench.plan({{40, [&] { done(0, 60); }}, {50, [&] { done(1, 90); }}});
+  bench.run();
+  CHECK(bench.replies->seen == Cycles{90 + 1});
+  CHECK(bench.replies->items.at(0).psn == 101);
+}
+
 // Of three requests of a queue pair an engine takes one every 10 cycles; the write is asked for 5
 // cycles later.
 TEST_CASE("an engine takes a request every engine_interval cycles",
