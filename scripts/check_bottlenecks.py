@@ -23,7 +23,7 @@ WRITTEN = [
     ("one core beside sixteen", "workload:\n  - {operation: write, size: 8 B, inline_below: 9 B, threads: 1, qps: 16, depth: 128, list: 16, messages: 6000}\n"
      "  - {operation: write, size: 8 B, inline_below: 9 B, threads: 16, qps: 16, depth: 128, list: 16, messages: 6000}\n"),
     ("read tags", f"pcie: {{read_tags: 2}}\nworkload: [{LARGE}]\n"),
-    ("depth", "wire: {latency: 50 us}\nworkload: [{operation: write, size: 16 KiB, messages: 100, depth: 4}]\n"),
+    ("depth", "wire: {latency: 50 us}\nhca: {link_control: {buffer: 2 MiB}}\nworkload: [{operation: write, size: 16 KiB, messages: 100, depth: 4}]\n"),
     ("max_rd_atomic", "connection: {max_rd_atomic: 2}\nworkload: [{operation: read, size: 64 B, messages: 500}]\n"),
     ("mix", "workload: [{mix: {write: 1, read: 1}, size: 4 KiB, qps: 8, messages: 1500}]\n"),
     ("threads", "workload: [{operation: write, size: 64 B, qps: 8, threads: 8, inline_below: 65 B, messages: 8000}]\n"),

@@ -83,7 +83,11 @@ class Host : public sc_core::sc_module {
   Cqe first_completion() const { return get<Cqe>(kCqRing); }
 
  private:
-  static hca::blocks::ChipConfig config() { return {}; }
+  static hca::blocks::ChipConfig config() {
+    hca::blocks::ChipConfig config;
+    config.link_control.mode = hca::blocks::FlowControl::Endless;  // one WRITE fills no buffer
+    return config;
+  }
   static std::unique_ptr<hca::blocks::HostTiming> pcie() {
     return std::make_unique<hca::tlm_::PcieLink>(hca::tlm_::PcieConfig{}, config().core.hertz());
   }

@@ -120,7 +120,7 @@ inline constexpr std::array kWaitRows{
             "responder_execute.atomic_lock_bits"},
     WaitRow{"link_control", "waits_credits", "link credits", "flow control", "link_control.buffer"},
     WaitRow{"link_control", "waits_pause", "pause of the peer", "flow control",
-            "link_control.xoff"},
+            "link_control.buffer, xoff"},
     WaitRow{"completion", "CQE buffers", "completion buffers", "buffers", "completion.buffers"},
 };
 // The counters of waits that name no limit: the wait follows from another one, or a busy resource is

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "model/proto/wire/packet.h"
+#include "testbench/scenario/link_defaults.h"
 
 namespace hca::testbench {
 namespace {
@@ -90,13 +91,32 @@ void check_buffer(const Scenario& s, std::vector<ChipMistake>& mistakes) {
   const u32 longest = longest_frame(s.connection);
   for (const NodeConfig& node : s.nodes) {
     const blocks::LinkControlConfig& c = node.hca.link_control;
-    if (!c.buffer || c.buffer + c.shared >= longest) continue;
+    if (!c.any() || c.buffer + c.shared >= longest) continue;
     mistakes.push_back(
         {{".link_control.buffer", ".link_control.shared", "connection.path_mtu",
           "connection.framing", "connection.service"},
          fmt::format("{} B, with the shared buffer, are less than the {} B of a packet of "
-                     "connection.path_mtu with its headers; allowed: 0 B, or at least that",
+                     "connection.path_mtu with its headers; allowed: at least that, or "
+                     "link_control.mode endless",
                      c.buffer + c.shared, longest)});
+    return;
+  }
+}
+// XOFF must come in time: a long cable needs a large buffer, or levels of its own.
+void check_headroom(const Scenario& s, std::vector<ChipMistake>& mistakes) {
+  for (unsigned i = 0; i < s.nodes.size(); ++i) {
+    const blocks::LinkControlConfig c = link_control_of(s, i);
+    if (!c.stops() || c.xoff) continue;
+    mistakes.push_back(
+        {{".link_control.buffer", ".link_control.mode", ".link_control.xoff", "wire.latency",
+          "wire.metres", "wire.metre_latency", "wire.fec", "wire.fec_latency", "wire1.latency",
+          "wire1.metres", "wire2.latency", "wire2.metres", ".link_rate", ".core.clock",
+          "port.latency", "icrc_unit.latency"},
+         fmt::format("hca{} has {} B of receive buffer for each lane (link_control.buffer), too "
+                     "little for {}: the headroom of its cable and two packets are {} B; allowed: "
+                     "a hca.link_control.buffer of at least that, mode lossy, or mode endless",
+                     i, c.buffer, blocks::kFlowControlNames[std::size_t(c.mode)],
+                     least_buffer(s, i))});
     return;
   }
 }
@@ -113,7 +133,9 @@ LinkMistake mode_mistake(const Scenario& s, const Ends& ends) {
         fmt::format("{} is another one than that of the other end, {}; allowed: the same",
                     blocks::kFlowControlNames[std::size_t(mode)],
                     blocks::kFlowControlNames[std::size_t(other)])};
-  if (mode != FlowControl::None && native != (mode == FlowControl::Credits))
+  const bool controls =
+      mode != FlowControl::Auto && mode != FlowControl::Endless && mode != FlowControl::Lossy;
+  if (controls && native != (mode == FlowControl::Credits))
     return ChipMistake{
         {".link_control.mode"},
         fmt::format("{} does not go with connection.framing; allowed: credits with ib_local and "
@@ -204,6 +226,7 @@ std::vector<ChipMistake> chip_mistakes(const Scenario& scenario) {
   check_measure(scenario, mistakes);
   check_alternate(scenario, mistakes);
   check_buffer(scenario, mistakes);
+  check_headroom(scenario, mistakes);
   check_links(scenario, mistakes);
   check_srqs(scenario, mistakes);
   check_service(scenario, mistakes);

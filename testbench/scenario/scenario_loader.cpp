@@ -9,6 +9,7 @@
 #include <set>
 
 #include "testbench/scenario/chip_rules.h"
+#include "testbench/scenario/link_defaults.h"
 #include "testbench/scenario/preset.h"
 #include "testbench/scenario/scenario_faults.h"
 #include "testbench/scenario/scenario_file.h"
@@ -295,7 +296,7 @@ class Loader {
     for (std::size_t i = 0; i < scenario_.nodes.size(); ++i) {
       try {
         blocks::check_caches(scenario_.nodes[i].hca.caches);
-        blocks::check_link_control(scenario_.nodes[i].hca.link_control);
+        blocks::check_link_control(link_control_of(scenario_, unsigned(i)));
       } catch (const engine::ConfigError& error) {
         const std::string block = "." + error.knob.substr(0, error.knob.find('.'));
         const std::string both = "hca" + block, own = fmt::format("hca{}{}", i, block);

@@ -112,6 +112,8 @@ class CycleDevice : public ReplayDevice {
   static blocks::ChipConfig config_of(const DeviceOptions& options) {
     blocks::ChipConfig config;
     config.transport = options.transport;
+    // It is sent what it is sent: no sender of a recording heeds a pause.
+    config.link_control.mode = blocks::FlowControl::Endless;
     const device::ObjectLimits& l = options.limits;
     blocks::CoreConfig& core = config.core;
     core.max_qps = l.qps;

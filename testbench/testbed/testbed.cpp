@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "model/blocks/chip.h"
+#include "testbench/scenario/link_defaults.h"
 
 namespace hca::testbench {
 
@@ -39,7 +40,7 @@ Node::Node(sc_core::sc_module_name name, const Scenario& scenario, unsigned inde
       pcie_(*pcie),
       memory_target("memory", memory),
       rtl(make_rtl_path(scenario.rtl, scenario.nodes[index].hca)),
-      hca("hca", scenario.nodes[index].hca, std::move(pcie), domain_options(scenario.run)),
+      hca("hca", chip_of(scenario, index), std::move(pcie), domain_options(scenario.run)),
       cpu(scenario.nodes[index].host, scenario.nodes[index].hca.core.hertz()),
       verbs(memory, [this](u32 offset, std::span<const u8> data) { mmio_write(offset, data); }),
       writes_(scenario.nodes[index].host, scenario.nodes[index].hca.core.hertz()),
@@ -262,8 +263,8 @@ bool Testbed::may_have_lost() const {
   for (const auto& node : nodes_)
     node->hca.chip().for_each_counters([&](std::string_view, const auto& counters) {
       engine::for_each_counter(counters, [&](const auto& row, u64 value) {
-        lost |= value &&
-                (row.name == "no_receive_wqe" || row.name == "abandoned" || row.name == "no_room");
+        lost |= value && (row.name == "no_receive_wqe" || row.name == "abandoned" ||
+                          row.name == "no_room" || row.name == "rx_given_up");
       });
     });
   return lost;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "model/blocks/chip.h"
 #include "testbench/testbed/testbed.h"
 
 namespace hca::testbench {
@@ -79,6 +80,9 @@ std::string Testbed::stuck_report() {
   for (unsigned i = 0; i < nodes(); ++i) {
     const std::string waits = nodes_[i]->hca.domain().stuck_report();
     report += fmt::format("chip {}: {}\n", i, waits.empty() ? "no block waits" : waits);
+    for (const auto& port : nodes_[i]->hca.chip().ports)
+      if (const std::string held = port->link ? port->link->standstill() : ""; !held.empty())
+        report += fmt::format("chip {}: {}\n", i, held);
     std::vector<const Qp*> qps;
     for (const Endpoint* end : ends_at(i))
       for (const auto* all : {&end->qps, &end->targets})

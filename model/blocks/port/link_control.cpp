@@ -3,39 +3,37 @@
 
 #include <algorithm>
 
+#include "model/blocks/port/link_headroom.h"
 #include "model/blocks/send/read_order.h"
 
 namespace hca::blocks {
 using namespace proto;
 
 namespace {
-// A native packet of the largest MTU with all its headers and CRCs: no buffer of credits is less.
-constexpr u32 kLargestPacket = 4096 + kMaxHeaderBytes + kIcrcBytes + kVcrcBytes;
 constexpr unsigned kManagement = kLanes;  // the place of lane 15
 }  // namespace
 
 void check_link_control(const LinkControlConfig& c) {
   engine::check_knobs(c);
-  const bool stops = c.mode == FlowControl::Pause || c.mode == FlowControl::Pfc;
   const auto wrong = [](const char* knob, u32 value, const std::string& allowed,
                         const char* problem) {
     throw engine::ConfigError(std::string("link_control.") + knob, std::to_string(value) + " B",
                               allowed, "", problem);
   };
-  if (c.mode != FlowControl::None && !c.buffer)
-    wrong("buffer", c.buffer, "a receive buffer", "is no bound that flow control could hold");
-  if (c.mode == FlowControl::Credits && c.buffer < kLargestPacket)
-    wrong("buffer", c.buffer, std::to_string(kLargestPacket) + " B or more",
+  if (c.mode == FlowControl::Credits && c.buffer < kLargestFrame)
+    wrong("buffer", c.buffer, std::to_string(kLargestFrame) + " B or more",
           "holds no packet of 4096 B with its headers");
-  if (stops && !(c.xon < c.xoff && c.xoff <= c.buffer + c.shared))
+  if (!c.xoff && c.xon)
+    wrong("xon", c.xon, "0 B without link_control.xoff", "has no level to be below");
+  if (c.stops() && c.xoff && !(c.xon < c.xoff && c.xoff <= c.buffer + c.shared))
     wrong("xoff", c.xoff,
           "above xon, " + std::to_string(c.xon) + " B, up to buffer and shared, " +
               std::to_string(c.buffer + c.shared) + " B",
           "is no level between them");
   if (c.mode == FlowControl::Credits && c.shared)
     wrong("shared", c.shared, "0 B with credits", "cannot be promised to a lane");
-  if (c.shared && !c.buffer)
-    wrong("shared", c.shared, "0 B without link_control.buffer", "is beyond unlimited buffers");
+  if (c.shared && !c.any())
+    wrong("shared", c.shared, "0 B with link_control.mode endless", "is beyond unlimited buffers");
   u32 of_tables = 0;
   for (const LaneArbiter::Entries& table : {c.high_entries(), c.low_entries()})
     for (const LaneArbiter::Entry& e : table) of_tables |= u32{e.weight != 0} << e.lane;
@@ -60,8 +58,14 @@ LinkControl::LinkControl(const LinkControlConfig& config, u64 link_rate, u64 clo
       port_(u8(port)),
       rate_(link_rate, clock_hz),
       arbiter_(config.high_entries(), config.low_entries(), config.high_limit),
-      lane_of_sl_(config.lane_of_sl()) {
+      lane_of_sl_(config.lane_of_sl()),
+      stall_limit_(engine::cycles_from_picoseconds(config.stall_limit, clock_hz)) {
   check_link_control(config);
+  if (is(FlowControl::Auto) || (config.stops() && !config.xoff))
+    throw engine::ConfigError(config.stops() ? "link_control.xoff" : "link_control.mode",
+                              config.stops() ? "0 B" : "auto",
+                              config.stops() ? "a level" : "another one", "",
+                              "is for a scenario, which knows the framing and the cable");
   if (is(FlowControl::Credits)) changed_ = (1u << config.lanes) - 1;
 }
 
@@ -75,6 +79,8 @@ void LinkControl::tick() {
   if (waiting_) send();
   if (remind_at_ <= now()) remind();
   if (changed_) tell();
+  if (held_since_ != kNever && used_ && stall_limit_) [[unlikely]]
+    give_up();
 }
 
 u32 LinkControl::room_of(const Packet& p) const {
@@ -122,6 +128,7 @@ void LinkControl::take(Packet* p, Cycle taken) {
     shared_used_ += shared_of(lane.used + room) - shared_of(lane.used);
     counters.most_shared = std::max<u64>(counters.most_shared, shared_used_);
     lane.used += room;
+    used_ += room;
     lane.received += room / kCreditBlock;
     counters.most_bytes = std::max<u64>(counters.most_bytes, lane.used);
     watch(p->lane);
@@ -136,6 +143,8 @@ void LinkControl::release(const FreedRoom& freed) {
   const u32 room = is(FlowControl::Credits) ? blocks : freed.bytes;
   shared_used_ -= shared_of(lane.used) - shared_of(lane.used - room);
   lane.used -= room;
+  used_ -= room;
+  freed_at_ = now();
   watch(freed.lane);
 }
 
@@ -147,7 +156,7 @@ void LinkControl::watch(unsigned i) {
     const u32 limit = credit_limit(lane.received, (config_.buffer - lane.used) / kCreditBlock);
     const u32 more = (limit - lane.told) & kCreditMask;
     if (more && (more * kCreditBlock >= config_.credit_update || !lane.used)) changed_ |= bit;
-  } else if (!is(FlowControl::None)) {
+  } else if (!is(FlowControl::Lossy)) {
     const bool stopped = stopped_ & bit;
     if (stopped ? lane.used > config_.xon : lane.used < config_.xoff) return;
     stopped_ ^= bit;
@@ -224,13 +233,33 @@ void LinkControl::hear(const Packet& p) {
     return;
   }
   const auto control = read_mac_control(frame);
-  if (!control || is(FlowControl::Credits) || is(FlowControl::None)) return;
+  if (!control || is(FlowControl::Credits) || is(FlowControl::Lossy)) return;
   ++counters.heard;
   const bool all = control->opcode == MacControlOpcode::Pause;
   for (unsigned i = 0; i < kLanes; ++i)
     if (all || control->parameter >> i & 1)
       lanes_[i].from = now() + rate_.cycles_for(u64{all ? control->parameter : control->times[i]} *
                                                 kQuantumBits / 8);
+}
+
+// Nothing may be sent, and nothing leaves the receive buffer: requests of the peer may wait for
+// answers of this port, which wait for the peer. A request that goes lets the responses after it
+// arrive; its sender repeats it.
+[[gnu::cold]] void LinkControl::give_up() {
+  const Cycle due = std::max(held_since_, freed_at_) + stall_limit_;
+  if (now() < due) return wake_at(due);
+  ++counters.stalls;
+  freed_at_ = now();
+  wake_at(now() + stall_limit_);
+  outputs.give_up_out->deliver(now() + 1, 0, 1);
+}
+
+std::string LinkControl::standstill() const {
+  if (held_since_ == kNever) return "";
+  return "link_control: packets to be sent wait for " +
+         std::string(is(FlowControl::Credits) ? "credits of the peer" : "the end of a pause") +
+         " since cycle " + std::to_string(held_since_) + "; its receive buffer holds " +
+         std::to_string(used_) + " B";
 }
 
 // Half of the advertised time is over, or a packet of each lane is due.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <string>
+
 #include "model/blocks/items.h"
 #include "model/blocks/lib/ring.h"
 #include "model/blocks/port/lane_arbiter.h"
@@ -12,7 +14,7 @@ namespace hca::blocks {
 
 struct LinkControlCounters {
   u64 no_room = 0, most_bytes = 0, most_shared = 0, told = 0, heard = 0;
-  u64 waits_credits = 0, waits_pause = 0;
+  u64 waits_credits = 0, waits_pause = 0, stalls = 0;
 };
 
 // A frame, and the cycle in which port_receive takes it.
@@ -48,12 +50,16 @@ class LinkControl : public engine::Block {
     engine::Mailbox<Packet*>* frames_out = nullptr;  // to port_receive, or to its gate
     PacketLink* packets_out = nullptr;               // to port_transmit
     PacketLink* control_out = nullptr;
+    engine::Mailbox<u32>* give_up_out = nullptr;  // to port_receive: the next request has to go
   };
   Outputs outputs;
   LinkControlCounters counters;
   engine::Probe probe;
 
   void tick();
+  // For a person, of a port that may not send what waits: why, since when, and what its receive
+  // buffer holds; otherwise "".
+  std::string standstill() const;
 
  private:
   static constexpr u32 kMostReplies = 16;            // waiting in a lane
@@ -84,6 +90,7 @@ class LinkControl : public engine::Block {
   void tell();
   u32 write(u8* frame);
   void remind();
+  void give_up();
   bool is(FlowControl mode) const { return config_.mode == mode; }
   unsigned lane_of_sent(Packet& p) const;
   unsigned lane_of_received(const Packet& p) const;
@@ -105,6 +112,10 @@ class LinkControl : public engine::Block {
   bool up_ = false;                // credits: the initial credit packets are sent
   Cycle remind_at_ = kNever;
   Cycle held_since_ = kNever;  // since when packets have waited with no lane allowed to send
+  // The last cycle in which a packet left the receive buffer, and its bytes in all lanes.
+  Cycle freed_at_ = 0;
+  u32 used_ = 0;
+  const Cycle stall_limit_;
   u32 arrivals_ = 0;
   PacketPool pool_;
 };
@@ -121,6 +132,8 @@ struct hca::engine::Counters<hca::blocks::LinkControlCounters> {
       counter("told", &C::told, "packets",
               "control frames sent: PAUSE, PFC or flow control packets"),
       counter("heard", &C::heard, "packets", "control frames received"),
+      counter("stalls", &C::stalls, "times",
+              "both directions stood still for stall_limit: a request was to be dropped"),
       counter("waits_credits", &C::waits_credits, kWaited,
               "credits of the peer: packets wait, and no lane may send"),
       counter("waits_pause", &C::waits_pause, kWaited,

@@ -20,7 +20,7 @@ namespace hca::blocks {
 struct PortCounters {
   u64 tx_packets = 0, tx_bytes = 0, waits_link = 0, rx_packets = 0, rx_bytes = 0;
   u64 rx_bad_frame = 0, rx_bad_icrc = 0, rx_wrong_address = 0, rx_unknown_qp = 0, rx_wrong_port = 0;
-  u64 rx_copies = 0, rx_port_down = 0, rx_kept = 0;
+  u64 rx_copies = 0, rx_port_down = 0, rx_kept = 0, rx_given_up = 0;
 };
 
 // The sending half: alternates requests and replies, inserts the ICRC, paces the link. Among
@@ -142,6 +142,7 @@ class PortReceive : public engine::Block {
   engine::Mailbox<Packet*> packets_in;
   engine::Mailbox<Packet*>* arrivals_out = &packets_in;  // this link, or the block before it
   ReceiveBellLink bells_in{8};
+  engine::Mailbox<u32> give_up_in;  // from link_control
   Outputs outputs;
   const PortStandIns* stand_ins = nullptr;
   LinkControl* control = nullptr;  // before this block, if present
@@ -157,6 +158,12 @@ class PortReceive : public engine::Block {
   [[gnu::always_inline]] void receive(Packet* p, Cycle checked);
   [[gnu::always_inline]] void pass(Packet* p, Cycle checked);
   void prepare(Packet& p);
+  bool has_room() const {
+    return outputs.requests_out->can_push() && outputs.acks_out->can_push() &&
+           outputs.cnps_out->can_push();
+  }
+  bool gives_up();
+  void take();
   void arrive_at(LinkControl& first, Packet* packet);
   Cycle taken_at(const Packet& packet) const;
   bool frame_good(Packet& p, Cycle checked);
@@ -242,6 +249,8 @@ struct hca::engine::Counters<hca::blocks::PortCounters> {
               "dropped: the queue pair belongs to another port"),
       counter("rx_copies", &C::rx_copies, "packets", "copies of multicast datagrams"),
       counter("rx_kept", &C::rx_kept, "packets", "kept ahead of a loss (selective_repeat)"),
+      counter("rx_given_up", &C::rx_given_up, "packets",
+              "requests dropped: both directions stood still (link_control.stall_limit)"),
       counter("rx_port_down", &C::rx_port_down, "packets", "dropped: the port is Down"),
       counter("waits_link", &C::waits_link, kWaited, "the link, which is busy (link_rate)"));
 };

@@ -62,18 +62,48 @@ inline Cycle PortReceive::taken_at(const Packet& p) const {
 }
 
 [[gnu::hot]] void PortReceive::tick() {
+  const bool stalls = control && give_up_in.can_pop();
+  if (stalls) [[unlikely]]
+    give_up_in.pop();
   if (pending_ && serve_beside()) [[unlikely]]
     return;
   if (!packets_in.can_pop()) return;
+  if (stalls && gives_up()) [[unlikely]]
+    return;
   if (!outputs.requests_out->can_push() || !outputs.acks_out->can_push() ||
       !outputs.cnps_out->can_push())
     return;
+  take();
+}
+
+// The first packet, which has room.
+inline void PortReceive::take() {
   // A stored frame went through the ICRC unit as it came, if the unit can keep up.
   const bool stored = config_.rx_forward == RxForward::Store && !slow_;
   const Cycle checked = icrc_.pass(now(), stored ? 1 : packets_in.front()->frame_bytes);
   if (slow_ || control) [[unlikely]]
     prepare(*packets_in.front());
   receive(packets_in.pop(std::max(config_.interval, icrc_.free_from() - now())), checked);
+}
+
+// The first packet waits, and both directions of the port stand still: a request is dropped, a
+// response goes on if there is room for responses. True: something was done.
+[[gnu::cold]] bool PortReceive::gives_up() {
+  if (has_room()) return false;
+  Packet* const p = packets_in.front();
+  const LinkLayer link = framing_row(Framing(attributes_.framing)).link;
+  const bool good = check_frame({p->frame(), p->frame_bytes}, link, known_, network_crcs_,
+                                p->parsed) == PacketVerdict::Good;
+  if (good && p->parsed.opcode && !p->parsed.opcode->is_request) {
+    if (!outputs.acks_out->can_push() || !outputs.cnps_out->can_push()) return false;
+    take();
+    return true;
+  }
+  prepare(*p);
+  packets_in.pop();
+  ++counters.rx_given_up;
+  PacketPool::give_back(p);
+  return true;
 }
 
 inline void PortReceive::receive(Packet* p, Cycle checked) {

@@ -85,8 +85,15 @@ class TestHost : public engine::Block {
   Cycle poll_from_ = kNever;
 };
 
-struct PairConfig {
+// A chip whose ports take everything at once.
+inline ChipConfig chip_without_link_control() {
   ChipConfig chip;
+  chip.link_control.mode = FlowControl::Endless;
+  return chip;
+}
+
+struct PairConfig {
+  ChipConfig chip = chip_without_link_control();
   engine::Domain::Options domain;
   Cycle wire_latency = 40, memory_latency = 60;
   u32 qps = 1, path_mtu = 1024;

@@ -60,7 +60,8 @@ PairConfig config_of(const Traffic& t) {
     caches.wqe.entries = 12, caches.wqe.acks = true;
     caches.qp.misses = 2, c.cqs = 2;
   }
-  if (t.buffered) c.chip.link_control.buffer = 1 << 20;
+  if (t.buffered)
+    c.chip.link_control.mode = FlowControl::Lossy, c.chip.link_control.buffer = 1 << 20;
   if (t.lanes) c.chip.packetizer.lane_buffers = c.chip.responder_execute.lane_responses = 2;
   if (t.engines > 1) {
     c.chip.requester.engines = c.chip.responder_execute.engines = t.engines;

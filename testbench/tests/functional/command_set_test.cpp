@@ -36,9 +36,14 @@ struct Mailbox : blocks::Outside {
     chip.domain.run_until(chip.domain.now() + 1000);
     return decode<CommandHeader>(block);
   }
+  static blocks::ChipConfig config() {
+    blocks::ChipConfig config;
+    config.link_control.mode = blocks::FlowControl::Endless;
+    return config;
+  }
   u8 block[kCommandBytes] = {};
   blocks::FixedHostTiming timing{60};
-  blocks::Chip chip{{}, engine::Domain::Options{}, timing, *this};
+  blocks::Chip chip{config(), engine::Domain::Options{}, timing, *this};
 };
 
 struct Device : Station {

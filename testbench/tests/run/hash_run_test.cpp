@@ -62,9 +62,10 @@ TEST_CASE("figures are of the same time, whatever the quantum", "[run][figures]"
 // The chips are 30 us ahead, and asleep when all has arrived: nobody has seen it yet.
 TEST_CASE("what arrives over a long wire is awaited, whatever the quantum", "[run]") {
   for (const char* quantum : {"0 cycles", "1 cycle"}) {
-    const RunResult result = run_workload(
-        "  - {operation: send, size: 512 B, messages: 300, qps: 4, threads: 2}\n",
-        {"connection.service=ud", "wire.latency=30 us", std::string("run.quantum=") + quantum});
+    const RunResult result =
+        run_workload("  - {operation: send, size: 512 B, messages: 300, qps: 4, threads: 2}\n",
+                     {"connection.service=ud", "wire.latency=30 us",
+                      "hca.link_control.buffer=1 MiB", std::string("run.quantum=") + quantum});
     CHECK(result.messages == 300);
     CHECK(result.lost == 0);
   }

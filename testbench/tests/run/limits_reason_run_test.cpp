@@ -40,7 +40,7 @@ TEST_CASE("a core is named with what it works at", "[limits][host]") {
 TEST_CASE("losses for want of room are of the receive buffer", "[limits]") {
   const RecordedRun run =
       run_recorded("operation: write, size: 4 KiB, messages: 400",
-                   {"hca.link_control.mode=none", "hca.link_control.buffer=8 KiB", "pcie1.lanes=1",
+                   {"hca.link_control.mode=lossy", "hca.link_control.buffer=8 KiB", "pcie1.lanes=1",
                     "connection.timeout=6"});
   CHECK_THAT(run.line, Catch::Matchers::Contains("hca0 losses: ") &&
                            Catch::Contains("(link_control.buffer, link_control.mode)"));

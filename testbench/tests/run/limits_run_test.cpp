@@ -84,11 +84,11 @@ const Limited kLimitedRuns[] = {
      {"connection.max_rd_atomic=2"}},
     {"hca0 fences",
      "mix: {read: 1, write: 1}, size: 64 B, messages: 400, fence: true",
-     {"wire.latency=5 us"},
+     {"wire.latency=5 us", "hca.link_control.buffer=256 KiB"},
      {"workload[0].fence=false"}},
     {"host 0's messages in flight",
      kLargeWrites + ", depth: 4",
-     {"wire.latency=50 us"},
+     {"wire.latency=50 us", "hca.link_control.buffer=2 MiB"},
      {"workload[0].depth=8"}},
     {"hca0 completion buffers",
      "operation: write, size: 8 B, messages: 2000, qps: 4",
@@ -101,7 +101,7 @@ const Limited kLimitedRuns[] = {
     // Three messages of 5.6 us in each 400 us.
     {"hca0 message credits",
      "operation: send, size: 64 KiB, messages: 60, receive_depth: 2",
-     {"hca.transport.initial_credits=one", "wire.latency=200 us"},
+     {"hca.transport.initial_credits=one", "wire.latency=200 us", "hca.link_control.buffer=6 MiB"},
      {"workload[0].receive_depth=8"}},
     {"hca0 RNR timers",
      "operation: send, size: 64 B, messages: 20, receive_depth: 1",
@@ -115,7 +115,8 @@ const Limited kLimitedRuns[] = {
     // Of packets of 1 KiB, 9000 bits, 1 % is lost, and with it what follows in 10 us, some 115.
     {"hca0 losses",
      "operation: write, size: 64 KiB, messages: 200, depth: 64",
-     {"wire.bit_errors=6", "wire.latency=5 us", "connection.timeout=4"},
+     {"wire.bit_errors=6", "wire.latency=5 us", "connection.timeout=4",
+      "hca.link_control.mode=lossy"},
      {"wire.bit_errors=8"}},
     // The link.
     {"hca0 link transmit",

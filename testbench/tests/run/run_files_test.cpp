@@ -160,9 +160,9 @@ TEST_CASE("run.vcd has the levels of all links and the frames on the wire", "[ru
     for (const auto& change : changes) within &= change.second >> (vcd.widths.at(path) - 1) <= 1;
   CHECK(within);
   // The work has gone through, and no file is left over.
-  for (const char* path :
-       {"hca0.requester.packet_buffers", "hca0.port_transmit.request_packets",
-        "hca1.responder_execute.judged_requests", "hca0.qp_scheduler.send_doorbells"}) {
+  for (const char* path : {"hca0.requester.packet_buffers", "hca0.link_control.request_packets",
+                           "hca0.port_transmit.packets", "hca1.responder_execute.judged_requests",
+                           "hca0.qp_scheduler.send_doorbells"}) {
     INFO(path);
     REQUIRE(vcd.signals.contains(path));
     CHECK(vcd.signals.at(path).size() > 20);

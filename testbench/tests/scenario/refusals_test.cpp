@@ -82,10 +82,27 @@ TEST_CASE("both ends of a link have its rate and its lanes", "[scenario]") {
 // one, or the READs of both ends could wait for each other's responses.
 TEST_CASE("READs of many queue pairs both ways need no place for each", "[scenario]") {
   const std::string text =
-      "connection: {framing: ib_local, qps: 64}\n"
-      "hca.link_control: {mode: credits, buffer: 64 KiB}\n"
+      "connection: {qps: 64}\n"
       "workload: [{operation: read, size: 4 KiB, messages: 640, depth: 64, direction: both}]\n";
-  CHECK(all(run_text(text).failures) == "");
+  for (const char* framing : {"ib_local", "rocev2_ip4"})
+    CHECK(all(run_text(text, {std::string("connection.framing=") + framing}).failures) == "");
+}
+
+// 12.5 bytes come a ns: 12690 of three frames, 131210 of the 10496.8 ns in which XOFF and the last
+// data cross the wire (link_control_test), and two frames: 1 + 152360.
+TEST_CASE("a cable that is too long for the receive buffer is refused", "[scenario]") {
+  const std::string far = "wire: {latency: 5 us}\n";
+  CHECK_THAT(error_of(far),
+             Contains("s.yaml:1: wire.latency: hca0 has 130944 B of receive buffer for each lane "
+                      "(link_control.buffer), too little for pfc") &&
+                 Contains("are 152361 B; allowed: a hca.link_control.buffer of at least that, mode "
+                          "lossy, or mode "
+                          "endless"));
+  CHECK(error_of("wire: {latency: 3 us}\n") == "(none)");
+  CHECK(error_of(far + "hca.link_control.buffer: 160 KiB\n") == "(none)");
+  for (const char* mode : {"lossy", "endless"})
+    CHECK(error_of(far + "hca.link_control.mode: " + mode + "\n") == "(none)");
+  CHECK(error_of(far + "connection.framing: ib_local\n") == "(none)");  // credits lose nothing
 }
 
 // Neither hides the other.

@@ -322,7 +322,7 @@ TEST_CASE("a receive buffer without room for a full packet is refused", "[scenar
   const auto with = [&](u32 buffer, const std::string& knobs = "") {
     return error_of(
         fmt::format("connection: {{path_mtu: 1024, service: {}, framing: {}}}\n"
-                    "hca.link_control: {{mode: none, buffer: {} B{}}}\n",
+                    "hca.link_control: {{mode: lossy, buffer: {} B{}}}\n",
                     row.service, row.framing, buffer, knobs));
   };
   CAPTURE(row.service, row.framing);
@@ -330,7 +330,7 @@ TEST_CASE("a receive buffer without room for a full packet is refused", "[scenar
   CHECK(with(row.longest - 512, ", shared: 512 B") == "(none)");
   const std::string problem = fmt::format(
       "{} B, with the shared buffer, are less than the {} B of a packet of "
-      "connection.path_mtu with its headers; allowed: 0 B, or at least that",
+      "connection.path_mtu with its headers; allowed: at least that, or link_control.mode endless",
       row.longest - 1, row.longest);
   CHECK(with(row.longest - 1) == "s.yaml:2: hca.link_control.buffer: " + problem);
   CHECK(with(row.longest - 513, ", shared: 512 B") ==

@@ -109,7 +109,8 @@ TEST_CASE("more than 16 READs of a queue pair are in flight, each with its own b
   const std::string text =
       "  - {operation: read, size: 600 B, messages: 400, depth: 64, sges: 3}\n";
   const auto run = [&](const std::string& in_flight) {
-    return run_workload(text, {"wire.latency=5 us", "connection.max_rd_atomic=" + in_flight});
+    return run_workload(text, {"wire.latency=5 us", "hca.link_control.buffer=256 KiB",
+                               "connection.max_rd_atomic=" + in_flight});
   };
   const RunResult few = run("16"), many = run("64");
   CHECK(many.messages >= 400);

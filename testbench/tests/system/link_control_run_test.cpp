@@ -25,7 +25,8 @@ TEST_CASE("a rate limit of each queue pair", "[pace]") {
 }
 
 TEST_CASE("without flow control a slow receiver drops", "[link_control]") {
-  const RunResult none = run_workload(kWork, slow({"hca.link_control.buffer=32 KiB"}));
+  const RunResult none =
+      run_workload(kWork, slow({"hca.link_control.mode=lossy", "hca.link_control.buffer=32 KiB"}));
   CHECK(counter(none, "hca1.link_control.no_room") > 0);
   CHECK(counter(none, "hca0.requester.resent") > 0);
   CHECK(counter(none, "hca1.link_control.most_bytes") <= 32768);
@@ -34,7 +35,8 @@ TEST_CASE("without flow control a slow receiver drops", "[link_control]") {
 TEST_CASE("what a full receive buffer drops of UC is lost, and explained by it", "[link_control]") {
   const RunResult none =
       run_workload("  - {operation: write, size: 4 KiB, messages: 400, depth: 32}\n",
-                   slow({"hca.link_control.buffer=32 KiB", "connection.service=uc"}));
+                   slow({"hca.link_control.mode=lossy", "hca.link_control.buffer=32 KiB",
+                         "connection.service=uc"}));
   CHECK(counter(none, "hca1.link_control.no_room") > 0);
   CHECK(none.lost > 0);
   CHECK(none.failures.empty());
@@ -113,8 +115,42 @@ TEST_CASE("the high table lets small messages pass", "[link_control]") {
   CHECK(double(small("2")) < 0.5 * double(small("1")));
 }
 
-TEST_CASE("flow control gives one hash in all ways to run", "[link_control][hash]") {
-  for (const bool credits : {false, true}) {
+namespace {
+// With one place for requests that wait for ATOMICs, requests of both ends wait for responses that
+// come after requests.
+RunResult run_of_crowded_ends(const std::string& framing, std::vector<std::string> more) {
+  more.insert(more.end(),
+              {"connection.framing=" + framing, "run.hash=true", "hca.responder_execute.parking=1",
+               "hca.responder_execute.outcomes=4", "hca.link_control.buffer=32 KiB"});
+  return run_workload(
+      "  - {mix: {read: 3, write: 3, fetch_add: 1, send: 2}, sizes: [{size: 8 B}, {size: 16 KiB}], "
+      "messages: 1500, depth: 64, qps: 16, direction: both}\n",
+      more);
+}
+}  // namespace
+
+TEST_CASE("ends that wait for each other give up requests, and all messages arrive",
+          "[link_control][hash]") {
+  for (const char* framing : {"rocev2_ip4", "ib_local"}) {
+    const RunResult plain = run_of_crowded_ends(framing, {"connection.timeout=6"});
+    CHECK(plain.failures.empty());
+    for (const char* hca : {"hca0", "hca1"}) {
+      CHECK(counter(plain, hca + std::string(".port.rx_given_up")) > 0);
+      CHECK(counter(plain, hca + std::string(".link_control.no_room")) == 0);
+    }
+    for (const char* way : {"run.shuffle_seed=3", "run.quantum=7 cycles"})
+      CHECK(run_of_crowded_ends(framing, {"connection.timeout=6", way}).hash == plain.hash);
+  }
+}
+
+TEST_CASE("without a stall_limit they stand still, and link_control is named", "[link_control]") {
+  const RunResult dead = run_of_crowded_ends(
+      "rocev2_ip4", {"connection.timeout=0", "hca.link_control.stall_limit=0 ps"});
+  CHECK_THAT(all(dead.failures),
+             Catch::Matchers::Contains("link_control: packets to be sent wait for the end of a "
+                                       "pause since cycle"));
+}
+
 // 80 packets of 4096 B wait 334 ns each for the link, 26.7 us; 32 KiB are 8 of them, 2.7 us. A small
 // message alone takes about 0.75 us, and half of a packet's time beside the others.
 TEST_CASE("packet buffers are counted in bytes: a small message does not wait for 80 large packets",
@@ -134,6 +170,8 @@ TEST_CASE("packet buffers are counted in bytes: a small message does not wait fo
   CHECK(goodput(few) == Approx(goodput(many)).epsilon(0.001));
 }
 
+TEST_CASE("flow control gives one hash in all ways to run", "[link_control][hash]") {
+  for (const bool credits : {false, true}) {
     const auto settings = [&](const std::string& way) {
       return slow({"run.hash=true", way, "hca.link_control.buffer=33500 B",
                    credits ? "hca.link_control.mode=credits" : "hca.link_control.mode=pfc",

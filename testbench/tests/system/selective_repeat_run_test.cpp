@@ -61,9 +61,9 @@ TEST_CASE("each operation is delivered under loss, with fewer packets sent again
 TEST_CASE("the packets that are kept and under way have a bound", "[scenarios][selective_repeat]") {
   // 2 * 10 us of wire and the chips' part: 8 packets of 1 KiB each time, far less than the link.
   const auto run = [](const std::string& window) {
-    return run_workload(
-               "  - {operation: write, size: 64 KiB, messages: 50, depth: 16}\n",
-               {kSelective, "wire.latency=10 us", "hca.transport.reorder_window=" + window})
+    return run_workload("  - {operation: write, size: 64 KiB, messages: 50, depth: 16}\n",
+                        {kSelective, "wire.latency=10 us", "hca.link_control.mode=lossy",
+                         "hca.transport.reorder_window=" + window})
         .sizes.at(0)
         .bandwidth->gigabits_per_second(65536);
   };
