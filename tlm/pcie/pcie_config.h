@@ -38,18 +38,27 @@ struct PcieConfig {
   u32 flit_write_header = 16, flit_read_header = 16, flit_completion_header = 12;
   u32 read_tags = 64;
   u64 latency = 100'000, memory_latency = 90'000, memory_spread = 0;  // ps
-  // Flow-control credits of a receiver; 0: unlimited.
-  u32 root_posted_headers = 0, root_posted_data = 0, root_nonposted_headers = 0;
-  u32 device_posted_headers = 0, device_posted_data = 0;
+  // Flow-control credits of a receiver; 0: infinite. The root complex has the most that a receiver
+  // may advertise without scaled flow control (PCI Express Base 4.0, 2.6.1): 127 headers and 2047
+  // of data, 32 KiB. Intel's Xeon C5500 has 64, 320 and 72 non-posted headers (datasheet 323103,
+  // Table 76), at 5 GT/s.
+  u32 root_posted_headers = 127, root_posted_data = 2047, root_nonposted_headers = 127;
+  // A hard IP of Intel, 683111, 6.5 "RX Buffer": 127 headers, 750 of data.
+  u32 device_posted_headers = 127, device_posted_data = 750;
+  // An endpoint has to advertise infinite ones; it has room for the reads that it sends.
   u32 device_completion_headers = 0, device_completion_data = 0;
   u64 credit_latency = 0;  // ps
   PcieSplit split = PcieSplit::BySize;
   CompletionOrder completion_order = CompletionOrder::InOrder;
   u64 memory_tail = 0;  // ps
   u32 memory_tail_share = 0;
-  u64 memory_rate = 0;                          // bits a second; 0: unlimited
-  u32 iommu_entries = 0, iommu_ways = 4;        // 0: no IOMMU
-  u64 iommu_page = 4096, iommu_walk = 200'000;  // bytes, ps
+  // Bits a second, of all channels; 0: unlimited. 8 channels of DDR4-3200 (JESD79-4), 25.6 GB/s
+  // each, are those of one EPYC 7003.
+  u64 memory_rate = 1'638'400'000'000;
+  u32 memory_channels = 8, memory_interleave = 256;  // bytes of a channel in sequence
+  u64 memory_write_latency = 0;                      // ps
+  u32 iommu_entries = 0, iommu_ways = 4;             // 0: no IOMMU
+  u64 iommu_page = 4096, iommu_walk = 200'000;       // bytes, ps
   u32 iommu_walkers = 1;
   bool relaxed_ordering = false;
   u64 llc_bytes = 0;  // 0: no cache
@@ -58,16 +67,10 @@ struct PcieConfig {
   static constexpr u32 kCacheLine = 64;
   static constexpr u32 kFlitMode = 6;  // the first generation with flit mode
 
-  // Applies the `overhead` and headers of its generation's mode, and the size of completions. Also
-  // limits the room for posted writes if they may wait in the root complex: otherwise a slow memory
-  // or IOMMU would never delay a writer.
+  // Applies the `overhead` and headers of its generation's mode, and the size of completions.
   PcieConfig of_its_mode() const {
     PcieConfig c = *this;
     if (!completion_bytes) c.completion_bytes = std::min(mps, kCompletionBytes);
-    if (memory_rate || iommu_entries) {
-      if (!c.root_posted_headers) c.root_posted_headers = kRootHeaders;
-      if (!c.root_posted_data) c.root_posted_data = kRootData;
-    }
     if (generation < kFlitMode) return c;
     c.overhead = flit_overhead;
     c.write_header = flit_write_header;
@@ -76,7 +79,6 @@ struct PcieConfig {
     return c;
   }
 
-  static constexpr u32 kRootHeaders = 128, kRootData = 2048;  // 32 KiB
   static constexpr u32 kCompletionBytes = 256;
   // The maximum that a receiver can advertise with scaled flow control: 16 times 127 and 16 times
   // 2047.
@@ -130,24 +132,24 @@ struct hca::engine::Knobs<hca::tlm_::PcieConfig> {
            "maximum of a uniform random addition to memory_latency"),
       knob("root_posted_headers", &Config::root_posted_headers, Unit::Count, 0,
            Config::kMostHeaders,
-           "flow-control credits of the root complex for write TLPs; 0: unlimited, but 128 with "
-           "memory_rate or iommu_entries"),
+           "flow-control credits of the root complex for write TLPs; 0: infinite"),
       knob("root_posted_data", &Config::root_posted_data, Unit::Count, 0, Config::kMostData,
-           "credits for their payload, 16 B each; 0: unlimited, but 2048 with memory_rate or "
-           "iommu_entries"),
+           "credits for their payload, 16 B each; 0: infinite"),
       knob("root_nonposted_headers", &Config::root_nonposted_headers, Unit::Count, 0,
            Config::kMostHeaders,
-           "flow-control credits of the root complex for read TLPs; 0: unlimited"),
+           "flow-control credits of the root complex for read TLPs; 0: infinite"),
       knob("device_posted_headers", &Config::device_posted_headers, Unit::Count, 0,
            Config::kMostHeaders,
-           "flow-control credits of the HCA for MMIO write TLPs; 0: unlimited"),
+           "flow-control credits of the HCA for MMIO write TLPs; 0: infinite"),
       knob("device_posted_data", &Config::device_posted_data, Unit::Count, 0, Config::kMostData,
-           "credits for their payload, 16 B each; 0: unlimited"),
-      knob("device_completion_headers", &Config::device_completion_headers, Unit::Count, 0,
-           Config::kMostHeaders,
-           "flow-control credits of the HCA for completion TLPs; 0: unlimited"),
+           "credits for their payload, 16 B each; 0: infinite"),
+      knob(
+          "device_completion_headers", &Config::device_completion_headers, Unit::Count, 0,
+          Config::kMostHeaders,
+          "flow-control credits of the HCA for completion TLPs; 0: infinite, as an endpoint has to "
+          "advertise"),
       knob("device_completion_data", &Config::device_completion_data, Unit::Count, 0,
-           Config::kMostData, "credits for their payload, 16 B each; 0: unlimited"),
+           Config::kMostData, "credits for their payload, 16 B each; 0: infinite"),
       knob("credit_latency", &Config::credit_latency, Unit::Picoseconds, 0, 100'000'000,
            "from the departure of a TLP from its receiver's buffer to the return of its credits"),
       knob("split", &Config::split, tlm_::kPcieSplitNames,
@@ -161,7 +163,14 @@ struct hca::engine::Knobs<hca::tlm_::PcieConfig> {
            "reads with memory_tail, in a million"),
       knob("memory_rate", &Config::memory_rate, Unit::BitsPerSecond, 0, 100'000'000'000'000,
            tlm_::kNoneOrMegabit,
-           "memory bandwidth of this link, reads and writes together; 0: unlimited"),
+           "memory bandwidth of this link, of all channels, reads and writes together; 0: "
+           "unlimited"),
+      knob("memory_channels", &Config::memory_channels, Unit::Count, 1, 64, tlm_::kPcieSize,
+           "memory channels, each with its share of memory_rate and its own queue"),
+      knob("memory_interleave", &Config::memory_interleave, Unit::Bytes, 64, 65'536,
+           tlm_::kPcieSize, "consecutive bytes of one channel"),
+      knob("memory_write_latency", &Config::memory_write_latency, Unit::Picoseconds, 0, 100'000'000,
+           "from the turn of a write at memory until it is there, and its room free"),
       knob("iommu_entries", &Config::iommu_entries, Unit::Count, 0, 1 << 20,
            "translations in the IOTLB; 0: no IOMMU"),
       knob("iommu_ways", &Config::iommu_ways, Unit::Count, 1, 1024, "translations of an IOTLB set"),

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <algorithm>
-#include <functional>
-#include <queue>
-#include <utility>
 #include <vector>
 
 #include "model/engine/cycle.h"
@@ -20,22 +17,40 @@ class PcieCredits {
   engine::Cycle take(u32 n) {
     engine::Cycle at = 0;
     if (!all_) return at;
-    for (; free_ < n; back_.pop()) {
-      at = std::max(at, back_.top().first);
-      free_ += back_.top().second;
+    for (; free_ < n; ++head_) {
+      const Back& back = back_[head_ & mask()];
+      at = std::max(at, back.at);
+      free_ += back.credits;
     }
     free_ -= n;
     return at;
   }
   // `n` of the taken credits return in cycle `at`.
   void give(engine::Cycle at, u32 n) {
-    if (all_) back_.emplace(at, n);
+    if (!all_) return;
+    if (tail_ - head_ == back_.size()) grow();
+    // Nearly always the last one.
+    u32 place = tail_++;
+    for (; place != head_ && back_[(place - 1) & mask()].at > at; --place)
+      back_[place & mask()] = back_[(place - 1) & mask()];
+    back_[place & mask()] = {at, n};
   }
 
  private:
-  using Back = std::pair<engine::Cycle, u32>;
+  struct Back {
+    engine::Cycle at = 0;
+    u32 credits = 0;
+  };
+  u32 mask() const { return u32(back_.size()) - 1; }
+  void grow() {
+    std::rotate(back_.begin(), back_.begin() + (head_ & mask()), back_.end());
+    head_ = 0;
+    tail_ = u32(back_.size());
+    back_.resize(back_.size() * 2);
+  }
   u32 all_, free_;
-  std::priority_queue<Back, std::vector<Back>, std::greater<>> back_;  // earliest first
+  std::vector<Back> back_ = std::vector<Back>(16);  // a ring, earliest first; a power of two
+  u32 head_ = 0, tail_ = 0;
 };
 
 // The credits of one kind of TLP: one for its header, one for each 16 bytes of payload.

@@ -45,7 +45,7 @@ inline constexpr std::array<PciePartRow, std::size_t(PciePart::Count)> kPciePart
      {"completion header credits", "credits", "pcie.device_completion_headers"},
      {"completion data credits", "credits", "pcie.device_completion_data"},
      {"page walkers", "walkers", "pcie.iommu_walkers, pcie.iommu_entries"},
-     {"host memory", "memory", "pcie.memory_rate"}}};
+     {"host memory", "memory", "pcie.memory_rate, pcie.memory_channels"}}};
 
 // Counters of the caches in the root complex.
 struct RootCounters {

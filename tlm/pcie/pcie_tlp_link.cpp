@@ -27,7 +27,7 @@ PcieTlpLink::PcieTlpLink(const PcieConfig& c, u64 hertz, u64 seed)
 
 u32 PcieTlpLink::count(PciePart part) const {
   if (part == PciePart::Walkers) return config_.iommu_entries ? config_.iommu_walkers : 0;
-  if (part == PciePart::Memory) return config_.memory_rate != 0;
+  if (part == PciePart::Memory) return config_.memory_rate ? config_.memory_channels : 0;
   if (part == PciePart::NonpostedHeaders) return nonposted_.all();
   for (const Credits* c : {&posted_, &mmio_posted_, &completions_}) {
     if (part == c->of_headers) return c->headers.all();

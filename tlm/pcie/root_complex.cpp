@@ -2,6 +2,7 @@
 #include "tlm/pcie/root_complex.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace hca::tlm_ {
 namespace {
@@ -19,10 +20,15 @@ RootComplex::RootComplex(const PcieConfig& c, u64 hertz)
     : config_(c),
       walk_(engine::cycles_from_picoseconds(c.iommu_walk, hertz)),
       llc_latency_(engine::cycles_from_picoseconds(c.llc_latency, hertz)),
+      write_latency_(engine::cycles_from_picoseconds(c.memory_write_latency, hertz)),
       pages_(c.iommu_entries, c.iommu_ways, blocks::Replacement::Lru),
       lines_(u32(c.llc_bytes / kLineBytes), c.llc_ways, blocks::Replacement::Lru),
       walked_(c.iommu_entries),
-      memory_(engine::Rate(c.memory_rate ? c.memory_rate : kAnyRate, hertz)) {
+      channels_(c.memory_channels,
+                TlpLine(engine::Rate(c.memory_rate ? c.memory_rate / c.memory_channels : kAnyRate,
+                                     hertz))),
+      interleave_bits_(unsigned(std::countr_zero(c.memory_interleave))),
+      channel_bits_(unsigned(std::countr_zero(c.memory_channels))) {
   for (u32 i = 0; i < c.iommu_walkers; ++i) walkers_.push(0);
 }
 
@@ -60,15 +66,29 @@ Cycle RootComplex::write_goes_on(Cycle at, u64 address, u32 bytes) {
   return last_write_ = std::max(own, last_write_);
 }
 
-// When memory begins with this many bytes; `end`: when it has moved them.
-Cycle RootComplex::memory_turn(Cycle at, u64 bytes, Cycle& end) {
-  end = at;
-  if (!config_.memory_rate || !bytes) return at;
-  const Cycle begins = std::max(at, memory_.free_from());
-  end = memory_.send(at, bytes);
-  if (waits && begins > at) waits(PciePart::Memory, at, begins);
-  if (meter) meter(PciePart::Memory, begins, end);
-  return begins;
+// Neighbouring blocks are in different channels, and so are blocks a power of two apart.
+TlpLine& RootComplex::channel_of(u64 block) {
+  u64 folded = 0;
+  for (u64 rest = block; channel_bits_ && rest; rest >>= channel_bits_) folded ^= rest;
+  return channels_[folded & (channels_.size() - 1)];
+}
+
+RootComplex::Turn RootComplex::memory_turn(Cycle at, u64 address, u64 bytes) {
+  Turn turn{at, at};
+  if (!config_.memory_rate) return turn;
+  while (bytes) {
+    const u64 here =
+        std::min<u64>(bytes, config_.memory_interleave - address % config_.memory_interleave);
+    TlpLine& channel = channel_of(address >> interleave_bits_);
+    const Cycle begins = std::max(at, channel.free_from());
+    const Cycle end = channel.send(at, here);
+    if (waits && begins > at) waits(PciePart::Memory, at, begins);
+    if (meter) meter(PciePart::Memory, begins, end);
+    turn = {std::max(turn.begins, begins), std::max(turn.ends, end)};
+    address += here;
+    bytes -= here;
+  }
+  return turn;
 }
 
 Cycle RootComplex::read(Cycle at, u64 address, u32 bytes, Cycle latency) {
@@ -82,16 +102,11 @@ Cycle RootComplex::read(Cycle at, u64 address, u32 bytes, Cycle latency) {
       return at + llc_latency_;
     }
   }
-  Cycle end;
-  return memory_turn(at, bytes, end) + latency;
+  return memory_turn(at, address, bytes).begins + latency;
 }
 
 Cycle RootComplex::write(Cycle at, u64 address, u32 bytes) {
-  Cycle end;
-  if (lines_.is_empty()) {
-    memory_turn(at, bytes, end);
-    return end;
-  }
+  if (lines_.is_empty()) return memory_turn(at, address, bytes).ends + write_latency_;
   u64 gone = 0;
   for_each_block(address, bytes, kLineBytes, [&](u64 line) {
     if (lines_.find(line) != lines_.kNone) return;
@@ -101,7 +116,6 @@ Cycle RootComplex::write(Cycle at, u64 address, u32 bytes) {
   });
   counters_.written_back += gone;
   // It has room when the lines that go are written.
-  memory_turn(at, gone * kLineBytes, end);
-  return end;
+  return memory_turn(at, address, gone * kLineBytes).ends;
 }
 }  // namespace hca::tlm_

@@ -17,8 +17,11 @@ namespace hca::tlm_ {
 //  - Last-level cache, with lines of 64 bytes: a write allocates its lines there and nothing goes
 //    to memory; an evicted line is written to memory. A read that hits in all lines takes
 //    llc_latency; any other read leaves the cache unchanged. Lines of the cores are not modelled.
-//  - Memory moves memory_rate: a read has its data memory_latency after its turn, a write is in
-//    memory when all of it is. Turns follow the order of the calls.
+//  - Memory has channels, each of its share of memory_rate and with its own queue. A TLP is in the
+//    channels of its addresses: blocks of memory_interleave bytes, spread by a hash. A read has its
+//    data memory_latency after the last of its turns, so it waits the longer the more is asked of a
+//    channel. A write is in memory memory_write_latency after all of it has been moved. Turns of a
+//    channel follow the order of the calls.
 class RootComplex {
  public:
   // A walker or memory is busy from one cycle to another, or a TLP waits for one.
@@ -37,14 +40,19 @@ class RootComplex {
  private:
   Cycle translated(Cycle at, u64 address, u32 bytes);
   Cycle walked(Cycle at, u64 page);
-  Cycle memory_turn(Cycle at, u64 bytes, Cycle& end);
+  struct Turn {
+    Cycle begins = 0, ends = 0;  // the last of its channels
+  };
+  Turn memory_turn(Cycle at, u64 address, u64 bytes);
+  TlpLine& channel_of(u64 block);
   const PcieConfig config_;
-  Cycle walk_, llc_latency_;
+  Cycle walk_, llc_latency_, write_latency_;
   blocks::SetStore pages_, lines_;
   std::vector<Cycle> walked_;  // by slot of pages_: the end of its walk
   // by the cycle in which each becomes free
   std::priority_queue<Cycle, std::vector<Cycle>, std::greater<>> walkers_;
-  TlpLine memory_;
+  std::vector<TlpLine> channels_;
+  unsigned interleave_bits_ = 0, channel_bits_ = 0;
   Cycle last_write_ = 0;  // when the last write goes on
   RootCounters counters_;
 };

@@ -248,22 +248,26 @@ TEST_CASE("what several lanes wait for is named once", "[limits]") {
   CHECK(run.line.find("as near") == std::string::npos);
 }
 
-// 64 tags with 512 bytes each are 32 KiB, as are 32 packets of 1 KiB: more of one alone is no gain.
+// 64 tags with 512 bytes each are 32 KiB, as are 32 packets of 1 KiB, and nearly buffer_bytes: more of
+// one alone is no gain. The root complexes have credits for four times as much.
 TEST_CASE("of two that hold as much both are named", "[limits]") {
   const std::string entry = "operation: write, size: 4 KiB, messages: 1000";
   const auto run = [&](std::vector<std::string> settings) {
-    settings.push_back("pcie.latency=10 us");
+    settings.insert(settings.end(),
+                    {"pcie.latency=10 us", "pcie.root_posted_headers=512",
+                     "pcie.root_posted_data=8192", "pcie.root_nonposted_headers=512"});
     return run_recorded(entry, settings);
   };
   const RecordedRun both = run({});
   CAPTURE(both.line);
   CHECK(both.line.find("hca0 PCIe read tags: ") != std::string::npos);
   CHECK(both.line.find("hca0 packetizer buffers: ") != std::string::npos);
-  const std::string tags = "pcie.read_tags=256", buffers = "hca.packetizer.buffers=128";
+  const std::string tags = "pcie.read_tags=256", buffers = "hca.packetizer.buffers=128",
+                    bytes = "hca.packetizer.buffer_bytes=128 KiB";
   const double time = double(time_of(both));
   CHECK(double(time_of(run({tags}))) > 0.95 * time);
-  CHECK(double(time_of(run({buffers}))) > 0.95 * time);
-  CHECK(double(time_of(run({tags, buffers}))) < 0.7 * time);
+  CHECK(double(time_of(run({buffers, bytes}))) > 0.95 * time);
+  CHECK(double(time_of(run({tags, buffers, bytes}))) < 0.7 * time);
 }
 
 // Half of the link's rate by a rate limit, and a host that needs nearly as long for each message:

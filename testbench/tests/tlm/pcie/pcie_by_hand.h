@@ -6,8 +6,16 @@
 
 namespace hca::tlm_ {
 inline constexpr u64 kHertz = 250'000'000;
-inline PcieConfig plain() {
+// Infinite credits and memory bandwidth; if a test has a memory_rate, all of it is one channel's.
+inline PcieConfig without_limits() {
   PcieConfig config;
+  config.root_posted_headers = config.root_posted_data = config.root_nonposted_headers = 0;
+  config.device_posted_headers = config.device_posted_data = 0;
+  config.memory_rate = 0, config.memory_channels = 1;
+  return config;
+}
+inline PcieConfig plain() {
+  PcieConfig config = without_limits();
   config.generation = 1, config.lanes = 16, config.overhead = 0;
   config.latency = 40'000, config.memory_latency = 20'000;
   return config;

@@ -292,7 +292,7 @@ TEST_CASE("credits that one TLP cannot have are refused", "[pcie][credits]") {
 }
 
 TEST_CASE("the link that is made is the one that its knobs need", "[pcie]") {
-  PcieConfig config;
+  PcieConfig config = without_limits();
   const auto is_tlps = [&] {
     return dynamic_cast<PcieTlpLink*>(make_pcie_link(config, kHertz).get()) != nullptr;
   };
@@ -309,13 +309,13 @@ TEST_CASE("the link that is made is the one that its knobs need", "[pcie]") {
   }
   config.split = PcieSplit::ByAddress;
   CHECK(is_tlps());
-  config = {}, config.memory_rate = 1'000'000'000;
+  config = without_limits(), config.memory_rate = 1'000'000'000;
   CHECK(is_tlps());
-  config = {}, config.iommu_entries = 4;
+  config = without_limits(), config.iommu_entries = 4;
   CHECK(is_tlps());
-  config = {}, config.llc_bytes = 4096;
+  config = without_limits(), config.llc_bytes = 4096;
   CHECK(is_tlps());
-  config = {}, config.completion_order = CompletionOrder::ByMemory;
+  config = without_limits(), config.completion_order = CompletionOrder::ByMemory;
   CHECK(is_tlps());
 }
 }  // namespace hca::tlm_
