@@ -72,14 +72,22 @@ void ContextCache::tick() {
   ask_memory();
 }
 
-// One look-up of each client, from the one whose turn it is.
+// One look-up of each client, from the one whose turn it is, as long as there are ports.
 void ContextCache::serve() {
   const u32 count = u32(clients.size()), turn = next_client_;
+  std::array<u32, kContextKinds> used{};
+  bool put_off = false;
   for (u32 i = 0; i < count; ++i) {
     const u32 number = (turn + i) % count;
     Client& c = clients[number];
     if (!c.asks_in.can_pop()) continue;
-    CacheCounters& counters = *caches_[unsigned(c.asks_in.front().kind)].counters;
+    const ContextKind kind = c.asks_in.front().kind;
+    CacheCounters& counters = *caches_[unsigned(kind)].counters;
+    if (used[unsigned(kind)] == configs_[kind].ports) {
+      ++counters.put_off;
+      put_off = true;
+      continue;
+    }
     if (!look_up(c.asks_in.front(), number)) {
       if (c.waits_since_ == engine::kNever) {
         c.waits_since_ = now();
@@ -89,9 +97,11 @@ void ContextCache::serve() {
     }
     if (c.waits_since_ != engine::kNever)
       counters.waited += now() - std::exchange(c.waits_since_, engine::kNever);
+    ++used[unsigned(kind)];
     c.asks_in.drop();
     if (next_client_ == turn) next_client_ = (number + 1) % count;
   }
+  if (put_off) wake_at(now() + 1);
 }
 
 // False: there is no room for another miss.

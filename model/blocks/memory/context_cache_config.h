@@ -17,6 +17,7 @@ struct CacheConfig {
   u32 ways = 0;
   Replacement policy = Replacement::Lru;
   u32 misses = 8;
+  u32 ports = 2;  // as of a dual-ported SRAM
 
   bool holds_all() const { return !entries; }
 };
@@ -30,7 +31,7 @@ struct CacheConfigOf<proto::ContextKind::Wqe> : CacheConfig {
 
 struct CacheCounters {
   u64 hits = 0, misses = 0, joined = 0, waits = 0, write_backs = 0, damaged = 0, miss_cycles = 0,
-      waited = 0;
+      waited = 0, put_off = 0;
 };
 template <proto::ContextKind kKind>
 struct CacheCountersOf : CacheCounters {};
@@ -71,7 +72,9 @@ inline constexpr auto kCacheKnobs =
               engine::knob("policy", &CacheConfig::policy, kReplacementNames,
                            "which entry of a set is evicted"),
               engine::knob("misses", &CacheConfig::misses, engine::Unit::Count, 1, kMaxMisses,
-                           "maximum misses in flight"));
+                           "maximum misses in flight"),
+              engine::knob("ports", &CacheConfig::ports, engine::Unit::Count, 1, 16,
+                           "look-ups a cycle, of all clients together"));
 }  // namespace hca::blocks
 
 template <hca::proto::ContextKind kKind>
@@ -97,6 +100,8 @@ struct hca::engine::Counters<hca::blocks::CacheCountersOf<kKind>> {
       counter("misses", &C::misses, "look-ups", "the entry was read from host memory"),
       counter("joined", &C::joined, "look-ups", "the read of the entry was already in flight"),
       counter("waits", &C::waits, "look-ups", "misses that waited for another one to end"),
+      counter("put_off", &C::put_off, "cycles",
+              "look-ups that waited for a port (ports), over all clients"),
       counter("write_backs", &C::write_backs, "entries", "changed entries written back"),
       counter("damaged", &C::damaged, "entries", "came back changed"),
       counter("miss_cycles", &C::miss_cycles, "cycles", "from a miss to its entry, summed"),
@@ -116,6 +121,8 @@ struct hca::engine::Counters<hca::blocks::CacheCountersOf<hca::proto::ContextKin
       counter("misses", &C::misses, "WQEs", "it was read from its send queue"),
       counter("joined", &C::joined, "WQEs", "its read was already in flight"),
       counter("waits", &C::waits, "WQEs", "misses that waited for another one to end"),
+      counter("put_off", &C::put_off, "cycles",
+              "look-ups that waited for a port (ports), over all clients"),
       counter("damaged", &C::damaged, "WQEs", "came back changed"),
       counter("miss_cycles", &C::miss_cycles, "cycles", "from a miss to its WQE, summed"),
       counter("waited", &C::waited, kWaited,

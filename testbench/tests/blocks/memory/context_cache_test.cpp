@@ -174,6 +174,29 @@ TEST_CASE("a look-up without room holds up its client and no other", "[context_c
   CHECK(bench.answers->seen == Cycles{52, 94});
 }
 
+// Three clients ask for an entry that is there, in 100; their answers are seen in 101, if there is a port.
+TEST_CASE("clients share the ports of a cache", "[context_cache]") {
+  const auto seen_with = [](u32 ports, u64 put_off) {
+    CacheConfigs configs = CacheBench::configs(8, 8, 8);
+    configs.qp.ports = ports;
+    CacheBench bench(configs, {{10, {ContextKind::Qp, 1, 0}}, {100, {ContextKind::Qp, 1, 1}}});
+    std::vector<Taker<u32, 8>*> others;
+    for (u32 i = 0; i < 2; ++i) {
+      ContextCache::Client& client = bench.cache.clients.emplace_back();
+      bench.feed(client.asks_in, bench.cache, {{100, {ContextKind::Qp, 1, 2 + i}}});
+      others.push_back(&bench.take(client.answers_out, bench.cache));
+    }
+    CHECK(bench.counters().put_off == put_off);
+    std::vector<Cycle> seen{bench.answers->seen.at(1)};
+    for (const auto* other : others) seen.push_back(other->seen.at(0));
+    std::ranges::sort(seen);
+    return seen;
+  };
+  CHECK(seen_with(3, 0) == Cycles{101, 101, 101});
+  CHECK(seen_with(2, 1) == Cycles{101, 101, 102});
+  CHECK(seen_with(1, 2 + 1) == Cycles{101, 102, 103});
+}
+
 TEST_CASE("clients take turns for a miss", "[context_cache]") {
   CacheBench bench(8, 8, 1, {1, 2, 3});
   ContextCache::Client& second = bench.cache.clients.emplace_back();
