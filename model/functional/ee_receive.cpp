@@ -27,12 +27,12 @@ void FunctionalHca::receive_rd_answer(const QpConfig& context, const ParsedPacke
   const Progress& p = progress(context.qpn);
   const QpConfig* const qp = contexts_.find_qp(packet.bth.dest_qp);
   const bool resyncs = p.resync != Resync::None;
-  if (takes_responses(context.state))
-    if (const auto counter = answer_drop(qp, resyncs)) return counts_.drop(context.port, counter);
   const RequestView view{packet, frame, context, contexts_.receive_of(context.qpn), nullptr};
-  const bool good = judge_response_header(view) == RequestCause::Good;
-  if (good && is_ghost(context, packet.bth.dest_qp))
-    return void(++counters(context).unexpected_answers);  // T9-22
+  if (judge_response_header(view) == RequestCause::Good) {
+    if (const auto counter = answer_drop(qp, resyncs)) return counts_.drop(context.port, counter);
+    if (is_ghost(context, packet.bth.dest_qp))
+      return void(++counters(context).unexpected_answers);  // T9-22
+  }
   receive_answer(context, packet, frame);
 }
 

@@ -19,7 +19,7 @@ void ReceiveFlush::begin(u32 qpn, ResponderQueue& q) {
 
 void ReceiveFlush::lose(const Packet& p, const ResponderQueue& q) {
   const bool blamed = p.verdict.action != RequestAction::Execute;  // the WQE after it
-  lost_.push({p.qpn, q.life, p.effect.receive_wqe + blamed, p.receive_queue});
+  lost_.push({p.qpn, p.qpn, q.life, p.effect.receive_wqe + blamed, p.receive_queue});
 }
 
 // The EE context, as responder, with the oldest receive WQE of a queue pair in use; 0: there is none.
@@ -48,8 +48,9 @@ void ReceiveFlush::end_received(u32 qpn, bool flushes) {
 
 void ReceiveFlush::end_message(u32 receiver, ResponderQueue& q, WcStatus status) {
   receive_[connection_of(receiver)].message = InMessage::None;
-  if (std::exchange(q.wqe_open, false))
-    lost_.push({receiver, q.life, q.open_wqe, q.open_source, status});
+  if (!std::exchange(q.wqe_open, false)) return;
+  const u32 owner = q.open_source.owner();
+  lost_.push({receiver, owner, queues_[owner].life, q.open_wqe, q.open_source, status});
 }
 
 void ReceiveFlush::flush() {
@@ -78,7 +79,7 @@ void ReceiveFlush::flush() {
 bool ReceiveFlush::flush_lost() {
   while (!lost_.empty()) {
     const ResponderQueue& q = queues_[lost_.front().qpn];
-    const bool is_late = lost_.front().life != q.life;
+    const bool is_late = lost_.front().life != queues_[lost_.front().owner].life;
     if (!is_late && (q.first || !outputs_.completions_out->can_push())) return false;
     const Lost lost = lost_.pop();
     if (is_late) continue;
