@@ -134,7 +134,11 @@ bool apply(const Operation& op, State& state, std::vector<u8>& data) {
       key = Key::Gone;
       return true;
     case What::BeginTaking:
+      if (key == Key::Gone) return false;
       key = std::min(key, Key::Leaving);
+      return true;
+    case What::EndTaking:
+      key = std::min(key, Key::Free);
       return true;
     default:
       std::fill(begin, end, op.fill);

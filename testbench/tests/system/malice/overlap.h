@@ -47,7 +47,8 @@ enum class What : u8 {
   LocalInvalidate,
   Deregister,
   HostWrite,
-  BeginTaking  // see Order::Loose
+  BeginTaking,  // see Order::Loose
+  EndTaking
 };
 struct Operation {
   What what{};
@@ -83,6 +84,7 @@ struct Seen {
   u32 begun = kNever;
   u32 ended = kNever;  // its answer or completion is visible to other requests
   u32 told = kNever;   // its completion is visible to the host
+  u32 after = kNever;  // the operation that comes before it: its beginning
 };
 // The operations of a burst, followed by the host's.
 struct History {
@@ -107,8 +109,9 @@ bool apply(const Operation& operation, State& state, std::vector<u8>& data);
 //
 // Loose: a READ may be overtaken by later operations of its actor (G30.2). The removal of a key
 // takes time: from its beginning to its end an access may be refused, or, if it was judged earlier,
-// come late (MW-20). The removal by a SEND with Invalidate belongs to no actor (INV-9). Indices are
-// then not those of `history`.
+// come late (MW-20). Its beginning decides whether it is executed, and the next work request of its
+// actor may begin before its end (G22.6). The removal by a SEND with Invalidate belongs to no actor
+// (INV-9). Indices are then not those of `history`.
 enum class Order : u8 { Strict, Loose };
 std::optional<std::vector<u32>> find_order(const History& history, const State& start,
                                            const Memory& end, Order kind);

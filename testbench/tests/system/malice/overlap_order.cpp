@@ -41,6 +41,7 @@ class Search {
   bool try_next(u32 i, const State& state) {
     if (!may_begin(i)) return false;
     const Seen& seen = history_.seen[i];
+    if (seen.after != Seen::kNever && !done_[seen.after]) return false;
     State next = state;
     std::vector<u8> data;
     const bool executed =
@@ -107,8 +108,14 @@ History with_parts(const History& history) {
       add(op, What::Send, actor, data);
       actor = kActors + i, taking.what = What::LocalInvalidate, taking.bytes = 0;
     }
-    add(taking, What::BeginTaking, actor, begins);
-    add(taking, taking.what, actor, seen);
+    if (seen.fate == Fate::Executed) add(taking, What::BeginTaking, actor, begins);
+    if (seen.fate == Fate::Executed && op.what == What::LocalInvalidate) {
+      Seen ends = seen;
+      ends.after = u32(parts.operations.size()) - 1;
+      add(taking, What::EndTaking, kActors + i, ends);
+    } else {
+      add(taking, taking.what, actor, seen);
+    }
   }
   return parts;
 }
