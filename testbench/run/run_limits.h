@@ -94,6 +94,8 @@ inline constexpr std::array kWaitRows{
             WaitOf::QueuePairs},
     WaitRow{"requester", "waits_timeout", "transport timers", "time", "connection.timeout",
             WaitOf::QueuePairs},
+    WaitRow{"requester", "waits_read_interval", "time after a READ of a queue pair", "time",
+            "requester.read_interval", WaitOf::QueuePairs},
     WaitRow{"requester", "waits_rate", "rate limit", "time", "connection.rate_limit",
             WaitOf::QueuePairs},
     WaitRow{"requester", "waits_fence", "fences", "messages", "workload[].fence",

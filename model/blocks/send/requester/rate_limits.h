@@ -5,7 +5,8 @@
 
 namespace hca::blocks {
 // Queue pairs whose requests have a rate limit. After a packet that takes b bytes of the link, the
-// next one is cut no earlier than b bytes at that rate later; lost time is not caught up.
+// next one is cut no earlier than b bytes at that rate later; lost time is not caught up. After a
+// READ the next packet is cut no earlier than `read_interval` later.
 class RateLimits : RequesterPart {
  public:
   RateLimits(const RequesterPart& shared, u64 clock_hz)
@@ -13,6 +14,8 @@ class RateLimits : RequesterPart {
 
   // The queue pair cuts a packet now.
   void pace(u32 qpn, SendQueue& q, const Packet& packet);
+  // The queue pair cuts a READ now.
+  void pace_read(SendQueue& q, Cycle interval);
   // True: the queue pair waits; due() returns it in its cycle.
   bool waits(u32 qpn, SendQueue& q);
   // True once a queue pair has waited.

@@ -192,6 +192,8 @@ inline void Requester::send_packet(u32 qpn, SendQueue& q) {
   q.packet += cut.psns.count;
   if (qp.rate_limit) [[unlikely]]
     rates_.pace(qpn, q, *p);
+  if (config_.read_interval && m.answer == Answer::Read) [[unlikely]]
+    rates_.pace_read(q, config_.read_interval);
   if (packetizer_.has_units()) [[unlikely]]
     p->behind_in_unit = packetizer_.behind_in_unit(q.packet * qp.path_mtu, m.bytes);
   packetizer_.start(p, q.cursor, q.order, now(), at);

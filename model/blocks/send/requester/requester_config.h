@@ -9,13 +9,14 @@ struct RequesterConfig {
   u32 engines = 1;
   Cycle engine_interval = 1;
   EngineAssignment assignment = EngineAssignment::Modulo;
+  Cycle read_interval = 0;
 };
 struct RequesterCounters {
   u64 messages = 0, packets = 0, resent = 0, timeouts = 0, sequence_naks = 0, implied_naks = 0,
       rnr_naks = 0, responses = 0, failed = 0, selective_naks = 0;
   // Cycles, summed over all queue pairs.
   u64 waits_reads = 0, waits_fence = 0, waits_credits = 0, waits_window = 0, waits_rnr = 0,
-      waits_rate = 0, waits_timeout = 0;
+      waits_rate = 0, waits_timeout = 0, waits_read_interval = 0;
 };
 }  // namespace hca::blocks
 
@@ -27,7 +28,10 @@ struct hca::engine::Knobs<hca::blocks::RequesterConfig> {
   static constexpr auto rows = join_rows(
       hca::blocks::stage_rows<C>("from a packet's turn to the packetizer, without look-ups",
                                  "between two packets"),
-      hca::blocks::engine_rows<C>("between two packets of an engine"));
+      join_rows(hca::blocks::engine_rows<C>("between two packets of an engine"),
+                make_rows(knob(
+                    "read_interval", &C::read_interval, Unit::Cycles, 0, 100'000,
+                    "from a READ of a queue pair to its next packet; 0 cycles: as any packet"))));
 };
 template <>
 struct hca::engine::Counters<hca::blocks::RequesterCounters> {
@@ -57,6 +61,8 @@ struct hca::engine::Counters<hca::blocks::RequesterCounters> {
               "acknowledgements, as 2^23 PSNs are in flight, of all queue pairs"),
       counter("waits_rnr", &C::waits_rnr, kWaited, "RNR timers, of all queue pairs"),
       counter("waits_rate", &C::waits_rate, kWaited, "rate limits, of all queue pairs"),
+      counter("waits_read_interval", &C::waits_read_interval, kWaited,
+              "read_interval after a READ, of all queue pairs"),
       counter("waits_timeout", &C::waits_timeout, kWaited,
               "transport timers that then expired, of all queue pairs"));
 };

@@ -29,9 +29,10 @@ struct AwaitedWork {
   }
 };
 
-// The state of a rate limit: the next packet is not cut before `from`.
+// The next packet is not cut before `from`: by a rate limit, or after a READ.
 struct Pace {
-  u32 limit = 0;  // kb/s
+  u32 limit = 0;            // kb/s
+  bool after_read = false;  // what `from` comes from
   engine::Pacer pacer;
   Cycle from = 0, counted = 0;  // counted: waits are counted up to here
 };
