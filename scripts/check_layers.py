@@ -39,7 +39,7 @@ BENCH_FOLDERS = [
     ("lockstep", TWINS), ("rtl_path", TWINS),
     ("host", SOFTWARE), ("scenario", SOFTWARE), ("workload", SOFTWARE),
     ("testbed", ALL), ("trace", ALL), ("vectors", ALL), ("run", ALL), ("report", ALL), ("replay", ALL),
-    ("generated_pages", ALL), ("calibration", ALL), ("sweep", ALL), ("golden", ALL),
+    ("generated_pages", ALL), ("sweep", ALL), ("calibration", ALL), ("golden", ALL),
     ("programs/server", ALL), ("programs/time_library", SPECIFICATION), ("programs/files_library", SPECIFICATION),
     ("programs/verbs_library", SPECIFICATION), ("programs/cm_library", SPECIFICATION),
     ("cli", ALL), ("mutants", ALL), ("fuzz", ALL), ("bench", ALL), ("examples", ALL),

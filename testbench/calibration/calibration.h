@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+// How near the model is to a published measurement.
 #pragma once
-#include <functional>
-
 #include "testbench/calibration/calibration_file.h"
 
 namespace hca::testbench {
-// Runs the model for every point of every curve. Throws std::runtime_error if a run fails.
-// `settings`: "key=value", which override preset and scenario. `progress` is called with the name
-// of each point before it runs.
-void calibrate(Calibration& calibration, const std::vector<std::string>& settings,
-               const std::function<void(const std::string&)>& progress);
-
 // |model - measured| / measured: its mean over a curve in percent, and the point with the maximum.
 double mean_error(const Curve& curve);
+// Of errors of curves; at least one.
+double median_of(std::vector<double> errors);
 const CurvePoint& worst_point(const Curve& curve);
 
 // Where a curve bends. For a time: the first x with 1.25 times its minimum. For a rising rate: the

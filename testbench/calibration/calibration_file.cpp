@@ -5,11 +5,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
+#include "testbench/calibration/device_knobs.h"
 #include "testbench/scenario/preset.h"
 #include "testbench/text/shortened.h"
 
@@ -123,12 +125,30 @@ class Description {
     throw ScenarioError({fmt::format("{}:{}: {}: \"{}\"; allowed: {}", file_, s.line, s.path,
                                      shortened(s.text), allowed)});
   }
+  // What a measurement may say itself: its workload, how it is connected, and how its programs use
+  // the host.
+  void need_workload(const std::vector<Setting>& settings) const {
+    constexpr std::array<std::string_view, 5> kOwn{"connection.", "workload[", "run.", "host.wait",
+                                                   "host.doorbell_registers"};
+    for (const Setting& s : settings)
+      if (std::ranges::none_of(kOwn, [&](std::string_view own) { return s.path.starts_with(own); }))
+        throw ScenarioError(
+            {fmt::format("{}:{}: {}: is of the device or the host; allowed: "
+                         "connection, workload, run, host.wait, "
+                         "host.doorbell_registers; a host has a file in setups/",
+                         file_, s.line, s.path)});
+  }
+  std::optional<bool> take_flag(const std::string& path) {
+    const auto flag = take(path);
+    if (flag && flag->text != "true" && flag->text != "false") refuse(*flag, "true, false");
+    return flag ? std::optional<bool>(flag->text == "true") : std::nullopt;
+  }
   void refuse_rest() const {
     if (!settings_.empty())
       throw ScenarioError(
-          {fmt::format("{}:{}: {}: is no key; allowed: preset, client, x.column, x.sets, x.divide, "
-                       "x.unit, x.one_run, "
-                       "curves[].column, figure, wanted, set, scenario",
+          {fmt::format("{}:{}: {}: is no key; allowed: preset, setup, client, held_out, x.column, "
+                       "x.sets, x.divide, x.unit, x.one_run, "
+                       "curves[].column, figure, wanted, misses, set, scenario",
                        file_, settings_[0].line, settings_[0].path)});
   }
 
@@ -165,7 +185,9 @@ Curve read_curve(Description& yaml, const Table& table, const std::string& path,
     if (!percent || !(*percent > 0) || *percent > 100) yaml.refuse(*wanted, "percent, up to 100");
     curve.wanted = *percent;
   }
+  if (const auto misses = yaml.take(path + ".misses")) curve.misses = misses->text;
   curve.sets = yaml.below(path + ".set");
+  yaml.need_workload(curve.sets);
   return curve;
 }
 
@@ -186,7 +208,14 @@ Calibration read_calibration(const std::string& folder, const std::string& name)
   c.name = name;
   const Setting preset = yaml.need("preset");
   c.preset = preset.text;
-  if (!settings_of_preset(c.preset)) yaml.refuse(preset, preset_names(true));
+  if (!knobs_of_preset(c.preset)) yaml.refuse(preset, preset_names(true));
+  if (const auto setup = yaml.take("setup")) {
+    c.setup = setup->text;
+    const std::vector<std::string> known = setups_in(folder);
+    if (std::ranges::find(known, c.setup) == known.end())
+      yaml.refuse(*setup, known.empty() ? "none, the folder setups has no file"
+                                        : fmt::format("{}", fmt::join(known, ", ")));
+  }
   if (const auto client = yaml.take("client")) {
     if (client->text != "dma" && client->text != "hca") yaml.refuse(*client, "hca, dma");
     c.is_dma = client->text == "dma";
@@ -202,12 +231,11 @@ Calibration read_calibration(const std::string& folder, const std::string& name)
     if (!value || !*value) yaml.refuse(*divide, "a whole number above 0");
     c.x_divide = *value;
   }
-  if (const auto one = yaml.take("x.one_run")) {
-    if (one->text != "true" && one->text != "false") yaml.refuse(*one, "true, false");
-    c.one_run = one->text == "true";
-  }
+  c.one_run = yaml.take_flag("x.one_run").value_or(false);
+  c.held_out = yaml.take_flag("held_out").value_or(false);
   if (const auto unit = yaml.take("x.unit")) c.x_unit = unit->text;
   c.scenario = yaml.below("scenario");
+  yaml.need_workload(c.scenario);
   for (std::size_t i = 0; yaml.has_below(fmt::format("curves[{}]", i)); ++i)
     c.curves.push_back(read_curve(yaml, table, fmt::format("curves[{}]", i), c.is_dma));
   yaml.refuse_rest();

@@ -49,13 +49,16 @@ struct Curve {
   std::string column;
   CurveFigure figure{};
   double wanted = 5;          // percent: the largest acceptable mean error
+  std::string misses;         // the mechanism that the model does not have; empty: none
   std::vector<Setting> sets;  // only for this curve
   std::vector<CurvePoint> points;
 };
 struct Calibration {
   std::string name;  // of the file
   std::string preset;
+  std::string setup;  // the host, and the way between; empty: those of the preset
   bool is_dma = false;
+  bool held_out = false;            // no knob is fitted to it
   std::string x;                    // the first column
   std::vector<std::string> x_sets;  // scenario keys that x sets
   u64 x_divide = 1;
@@ -66,7 +69,8 @@ struct Calibration {
   std::vector<Curve> curves;
 };
 
-// Reads FOLDER/NAME.csv and FOLDER/NAME.yaml. Throws ScenarioError with file, line and key.
+// Reads FOLDER/NAME.csv and FOLDER/NAME.yaml. Throws ScenarioError with file, line and key; for a
+// knob of the device or the host too: they have their own files.
 Calibration read_calibration(const std::string& folder, const std::string& name);
 // The names of the csv files of a folder, sorted. Throws std::runtime_error if it is not a folder.
 std::vector<std::string> calibrations_in(const std::string& folder);

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Published curves of real adapters: how they are read, how far the model is from them.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
 #include <map>
 
 #include "testbench/calibration/calibration.h"
+#include "testbench/calibration/curve_runs.h"
 #include "testbench/calibration/dma_client.h"
+#include "testbench/calibration/fit.h"
 #include "testbench/scenario/preset.h"
 #include "testbench/scenario/scenario.h"
 
@@ -131,13 +134,75 @@ TEST_CASE("what is wrong with a calibration is named with file, line and key", "
   CHECK_THAT(changed("latency_us", "read_gbit_s"), Contains("c.yaml:3: curves[0].figure"));
   CHECK_THAT(changed("unit: B", "units: B"), Contains("c.yaml:2: x.units: is no key"));
   CHECK_THAT(changed("column: bytes", "column: us"), Contains("c.yaml:2: x.column"));
+  // What is of the device or the host has its own file.
+  CHECK_THAT(changed("scenario: {", "scenario: {host: {post_send: 9 ns}, "),
+             Contains("c.yaml:4: host.post_send: is of the device or the host; allowed: "));
+  CHECK_THAT(changed("figure: latency_us}", "figure: latency_us, set: {pcie: {lanes: 8}}}"),
+             Contains("c.yaml:3: pcie.lanes: is of the device or the host; allowed: "));
+  CHECK_THAT(changed("preset: connectx4\n", "preset: connectx4\nsetup: my_host\n"),
+             Contains("c.yaml:2: setup: \"my_host\"; allowed: none, the folder setups"));
+  CHECK_THAT(changed("preset: connectx4\n", "preset: connectx4\nheld_out: maybe\n"),
+             Contains("c.yaml:2: held_out: \"maybe\"; allowed: true, false"));
 }
 
-TEST_CASE("presets have at most 15 parameters, and a scenario may take one", "[calibration]") {
+TEST_CASE("a setup has knobs of the host alone, each a fact or fitted", "[calibration]") {
+  const Folder folder("bytes,us\n64,1.5\n", kYaml);
+  fs::create_directory(folder.path() + "/setups");
+  const auto error = [&](const std::string& text) {
+    std::ofstream(folder.path() + "/setups/h.yaml") << text;
+    try {
+      read_setup(folder.path(), "h");
+    } catch (const ScenarioError& e) {
+      return std::string(e.what()).substr(folder.path().size() + 1);
+    }
+    return std::string("(none)");
+  };
+  CHECK(error("facts: {pcie: {lanes: 8}}\nfitted: {host: {notice: 9 ns}}\n") == "(none)");
+  CHECK(error("fitted: {hca: {core: {clock: 1 GHz}}}\n") ==
+        "setups/h.yaml:1: hca.core.clock: is no knob of a host; allowed: host, wire, and of pcie "
+        "the slot and the memory");
+  CHECK_THAT(error("host: {notice: 9 ns}\n"),
+             Contains("setups/h.yaml:1: host.notice: is in no section; allowed: facts"));
+  CHECK_THAT(error("facts: {host: {notice: 9 ns}}\nfitted: {host: {notice: 8 ns}}\n"),
+             Contains("setups/h.yaml:2: host.notice: is a fact and fitted"));
+}
+
+TEST_CASE("a fit finds the knob that made a curve, and counts no other curve", "[calibration]") {
+  // Write latencies of a device whose wire is 3 ns: those of 303 ns are 300 ns more.
+  const Folder folder("bytes,us,twice\n64,1,2\n128,1,2\n",
+                      "preset: connectx4\n"
+                      "x: {column: bytes, sets: \"workload[0].size\", unit: B}\n"
+                      "curves: [{column: us, figure: latency_us}, {column: twice, figure: "
+                      "latency_us}]\n"
+                      "scenario: {workload: [{operation: write, test: latency, messages: 20}]}\n");
+  DeviceKnobs knobs = knobs_as_written(folder.path());
+  std::erase_if(knobs.presets.at("connectx4"),
+                [](const SourcedKnob& k) { return k.setting.path == "wire.latency"; });
+  for (SourcedKnob& k : knobs.presets.at("connectx4")) k.is_fitted = false;
+  Calibration c = read_calibration(folder.path(), "c");
+  const auto with_wire = [&](const char* latency) {
+    DeviceKnobs changed = knobs;
+    changed.presets.at("connectx4").push_back({{"wire.latency", latency, 1}, true});
+    return changed;
+  };
+  calibrate(c, with_wire("303 ns"), {}, [](const std::string&) {});
+  for (Curve& curve : c.curves)
+    for (CurvePoint& p : curve.points) p.measured = p.model;
+  for (CurvePoint& p : c.curves[1].points) p.measured *= 2;
+  const FitPlan plan{.preset = "connectx4", .without = "c/twice", .is_quick = false};
+  const Fit found = fit({c}, with_wire("200 ns"), plan, [](const std::string&) {});
+  REQUIRE(found.fitted.size() == 1);
+  CHECK(found.fitted[0].before == "200 ns");
+  CHECK(found.error_after < found.error_before);
+  CHECK(found.error_after < 0.5);
+}
+
+TEST_CASE("presets have at most 15 fitted knobs, and a scenario may take one", "[calibration]") {
   REQUIRE(presets().size() >= 5);
   for (const Preset& preset : presets()) {
     INFO(preset.name);
-    CHECK(settings_of_preset(preset.name)->size() <= 15);
+    const auto knobs = knobs_of_preset(preset.name).value();
+    CHECK(std::ranges::count_if(knobs, &SourcedKnob::is_fitted) <= 15);
   }
   const Scenario plain = parse_scenario("preset: connectx6\n", "s.yaml");
   CHECK(plain.nodes[0].hca.port[0].link_rate == 200'000'000'000);
@@ -154,12 +219,14 @@ TEST_CASE("presets have at most 15 parameters, and a scenario may take one", "[c
 }
 
 TEST_CASE("published curves are as near as they are said to be", "[calibration]") {
+  const DeviceKnobs knobs = knobs_as_written(kFolder);
   for (const std::string& name : calibrations_in(kFolder)) {
     Calibration c = read_calibration(kFolder, name);
-    calibrate(c, {}, [](const std::string&) {});
+    calibrate(c, knobs, {}, [](const std::string&) {});
     for (const Curve& curve : c.curves) {
       const std::string full = name + "/" + curve.column;
       INFO(full);
+      if (!curve.misses.empty()) continue;  // by a mechanism that is not modelled
       CHECK(mean_error(curve) <= curve.wanted);
       CHECK(knees_of(curve).agree());
     }
