@@ -5,7 +5,8 @@ import { folded, h, short, table } from './html.js';
 import { dataOfPage, show } from './page.js';
 
 const kLogFrom = 20;  // an axis whose last value is so many times its first
-const isGood = (curve) => curve.mean_abs_rel_error <= curve.wanted && curve.knee.agrees;
+const isGood = (curve) => curve.mean_abs_rel_error <= curve.wanted && (curve.held_out || curve.knee.agrees);
+const verdict = (curve) => (isGood(curve) ? '' : curve.misses ? `not modelled: ${curve.misses}` : h('span', { class: 'bad' }, curve.mean_abs_rel_error > curve.wanted ? 'error too large' : 'knee moved'));
 const percent = (share) => `${(100 * share).toFixed(2)} %`;
 const fileOf = (curve) => curve.curve.split('/')[0], columnOf = (curve) => curve.curve.split('/')[1];
 const spreads = (values) => values.at(-1) / Math.max(values[0], 1e-9) > kLogFrom;
@@ -19,9 +20,9 @@ function summary({ curves, orders }) {
       tile('Points', short(curves.reduce((all, one) => all + one.points.length, 0))), tile('Largest mean error', `${percent(worst.mean_abs_rel_error)}, ${worst.curve}`),
       tile('Order kept', `${sum('kept')} of ${sum('pairs')} pairs`)),
     h('p', { class: 'soft' }, 'The error of a curve is the mean of |model − measured| / measured over its points. A knee is where it bends; the model\'s may lie a power of two beside.'),
-    table('Curves', ['curve', 'preset', 'points', 'mean error', 'wanted', 'knee', 'model\'s knee', ''],
+    table('Curves', ['curve', 'preset', 'points', 'mean error', 'wanted', 'knee', 'model\'s knee', 'used', ''],
       curves.map((one) => [h('a', { href: `#${fileOf(one)}` }, one.curve), one.preset, one.points.length, percent(one.mean_abs_rel_error), percent(one.wanted), one.knee.measured || null, one.knee.model || null,
-        isGood(one) ? '' : h('span', { class: 'bad' }, one.mean_abs_rel_error > one.wanted ? 'error too large' : 'knee moved')])),
+        one.held_out ? 'held out' : 'fitted', verdict(one)])),
   ];
 }
 
