@@ -13,6 +13,7 @@
 #include "testbench/cli/attach.h"
 #include "testbench/cli/commands.h"
 #include "testbench/cli/parts.h"
+#include "testbench/report/page_pack.h"
 #include "testbench/report/report.h"
 #include "testbench/report/report_page.h"
 #include "testbench/report/seeds.h"
@@ -80,7 +81,7 @@ void write_results(const RunArguments& options, nlohmann::json all) {
   page["origin"] = origin_of_page();
   page["origin"]["scenario"] = options.scenario;
   page["origin"]["settings"] = options.settings;
-  write_page(out + "/report.html", run_page(), page);
+  write_page(out + "/report.html", run_page(), packed(page));
   for (json& column : all["recording"]["series"]) column.erase("values");
   for (json& phase : all["recording"]["phases"]) phase["times"].erase("messages");
   write_text_file(out + "/summary.json", all.dump(1) + '\n');

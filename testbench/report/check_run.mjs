@@ -4,6 +4,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { chartsOf, check, checkPage, equal } from './check.mjs';
+import { unpacked } from './unpack.js';
 
 const [hca, scenario, out, pictures] = process.argv.slice(2);
 if (hca !== '-') execFileSync(hca, ['run', scenario, '--out', out], { stdio: ['ignore', 'ignore', 'inherit'] });
@@ -13,6 +14,21 @@ const csv = readFileSync(`${out}/series.csv`, 'utf8').trim().split('\n');
 check(rows > 0 && rows <= 400, `${rows} rows of series`);
 equal(csv.length, rows + 1, 'lines of series.csv');
 check(phases.length > 0 && phases.every((p) => p.messages > 0 && p.to_ps > p.from_ps), 'a part of the run without messages');
+
+// The page has the figures of summary.json and series.csv, to five digits, and each message's times from its doorbell on.
+const data = unpacked(JSON.parse(readFileSync(`${out}/report.html`, 'utf8').match(/<script type="application\/json" id="data">(.*?)<\/script>/s)[1]));
+const isNear = (a, b) => Math.abs(a - b) <= 1e-4 * Math.abs(b);
+const heads = [...csv[0].matchAll(/"([^"]*)"/g)].map(([, name]) => name), cells = csv.slice(1).map((line) => line.split(',').slice(1).map(Number));
+for (const one of data.recording.series) {
+  const head = `${one.group}: ${one.name} (${one.unit})`, column = heads.indexOf(head);
+  if (heads.lastIndexOf(head) !== column) continue; // of several, which says only its place
+  equal(one.values.length, rows, `values of ${one.name}`);
+  one.values.forEach((value, row) => check(isNear(value, cells[row][column]), `${one.name}, row ${row}: ${value}, expected ${cells[row][column]}`));
+}
+equal(data.recording.ladders, ladders, 'the ladders of the page');
+for (const [i, { times }] of phases.entries())
+  equal(data.recording.phases[i].times.messages.map((row) => row.length), data.recording.phases[i].times.messages.map((row) => 6 + times.ways[row[5]].length), 'the steps of messages');
+for (const key of ['sizes', 'streams', 'counters', 'knobs', 'breakdowns']) equal(data[key], summary[key], `${key} of the page`);
 
 // As report_page.cpp leaves small shares out.
 const isShown = (one) => one.share >= 0.0005;

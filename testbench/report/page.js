@@ -3,6 +3,7 @@
 import './style.css';
 import { redraw } from './charts.js';
 import { h } from './html.js';
+import { unpacked } from './unpack.js';
 
 // Of which scenario, which program, and when.
 function origin({ scenario, settings, version, written }) {
@@ -30,4 +31,4 @@ export function show(all, data) {
   setTheme(system.matches);
 }
 
-export const dataOfPage = () => JSON.parse(document.getElementById('data').textContent);
+export const dataOfPage = () => unpacked(JSON.parse(document.getElementById('data').textContent));

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// The forms of packed data; that unpack.js makes the same data of them is a test of the page.
+#include "testbench/report/page_pack.h"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "model/proto/types.h"
+
+namespace hca::testbench {
+namespace {
+using nlohmann::json;
+json packed_data(const json& data) { return packed(data).at("data"); }
+}  // namespace
+
+TEST_CASE("a list of the same value is one run, of numbers in steps a run of differences",
+          "[page_pack]") {
+  CHECK(packed_data({7.5, 7.5, 7.5, 7.5, 7.5, 7.5}) == json::parse(R"({"~r": [7.5, 6]})"));
+  CHECK(packed_data({100, 101, 102, 103, 104, 105, 106, 107, 108, 109}) ==
+        json::parse(R"({"~d": {"~r": [100, 1, 1, 9]}})"));
+}
+
+TEST_CASE("numbers with a divisor are its multiples", "[page_pack]") {
+  CHECK(packed_data({5'000'000, 2'500'000, 10'000'000, 7'500'000}) ==
+        json::parse(R"({"~g": 2500000, "v": [2, 1, 4, 3]})"));
+  CHECK(packed_data({-6'000'000, 4'000'000, -8'000'000, 2'000'000}) ==
+        json::parse(R"({"~g": 2000000, "v": [-3, 2, -4, 1]})"));
+}
+
+TEST_CASE("objects with the same keys are columns, others stay", "[page_pack]") {
+  const json all = packed({{{"a", 1}, {"b", "x"}}, {{"a", 2}, {"b", "x"}}});
+  CHECK(all.at("~") == json({"a", "b", "x"}));
+  CHECK(all.at("data") == json::parse(R"({"~o": [0, 1], "c": [[1, 2], {"~s": [2, 2]}]})"));
+  const json others = json::parse(R"([{"a": 1}, {"b": 2}])");
+  CHECK(packed_data(others) == others);
+}
+
+TEST_CASE("lists of several lengths are columns with their lengths", "[page_pack]") {
+  const json rows = json::parse(
+      "[[1000001,5,9],[1000002,5],[1000003,5,9],[1000004,5,9],[1000005,5,9],[1000006,5,9],"
+      "[1000007,5,9],[1000008,5,9]]");
+  const json all = packed_data(rows);
+  REQUIRE(all.contains("~l"));
+  CHECK(all.at("~l") == json({3, 2, 3, 3, 3, 3, 3, 3}));
+  CHECK(all.at("c").at(2) == json({9, 0, 9, 9, 9, 9, 9, 9}));
+}
+
+TEST_CASE("short and mixed data stay as they are", "[page_pack]") {
+  for (const char* text : {"[]", "[1]", "[1, null, true]", "[1.5, 2, 3]", R"({"a": {}})", "\"x\""})
+    CHECK(packed_data(json::parse(text)) == json::parse(text));
+}
+
+TEST_CASE("a number that a page cannot add exactly is no difference", "[page_pack]") {
+  const u64 large = u64{1} << 60;
+  CHECK(packed_data({large, large + 1, large + 2, large + 3}) ==
+        json({large, large + 1, large + 2, large + 3}));
+}
+
+TEST_CASE("a key that looks like a form is refused", "[page_pack]") {
+  CHECK_THROWS_AS(packed({{"~r", 1}}), std::invalid_argument);
+  CHECK_THROWS_AS(packed({{{"~r", 1}}, {{"~r", 2}}}), std::invalid_argument);
+}
+}  // namespace hca::testbench
