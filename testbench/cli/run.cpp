@@ -260,8 +260,10 @@ int run(const RunArguments& options) {
     recorder.reset();
   }
   if (trace && trace->cut_at())
-    fmt::print("trace.json ends at {:.3f} us: it has {} slices, the most it may have\n",
-               double(trace->cut_at()) * 1e-6, ChromeTrace::kMostSlices);
+    fmt::print(
+        "trace.json ends at {:.3f} us: it has {} slices and values of counters, the most it may "
+        "have\n",
+        double(trace->cut_at()) * 1e-6, ChromeTrace::kMostItems);
   if (!result.failures.empty() && options.shrink) show_shrunk(options, scenario, result);
   return result.failures.empty() ? kSucceeded : kCheckFailed;
 }

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "testbench/trace/trace_flows.h"
 
+#include "testbench/trace/trace_stays.h"
+
 namespace hca::testbench {
 namespace {
 constexpr u32 kIndexMask = 0xffff;
 constexpr u32 kMostAtOnce = 4096;  // WQEs of one doorbell: more is a queue pair that began anew
-
-// "responder_check" of "port2_responder_check".
-std::string_view without_port(std::string_view block) {
-  const bool numbered = block.starts_with("port1_") || block.starts_with("port2_");
-  return numbered ? block.substr(6) : block;
-}
 }  // namespace
 
 TraceFlows::Message& TraceFlows::posted(unsigned chip, u32 qpn, u32 index) {

@@ -29,19 +29,27 @@ struct Timeline {
   std::string text;
   std::map<TrackId, std::string> names;
   std::map<TrackId, std::vector<std::pair<std::int64_t, std::int64_t>>> slices;  // from, to: ns
+  std::map<std::string, std::vector<std::pair<std::int64_t, u64>>> counters;     // at, value
   std::map<u64, std::vector<Mark>> flows;                                        // by message
   std::vector<std::int64_t> passed_port;                                         // of hca0, ns
   bool bound = true;  // each mark of a flow is at the begin of a slice of its track
   bool whole = true;  // each event has what readers of the format ask for
 
-  std::vector<std::int64_t> starts_of(const std::string& process, const std::string& track) const {
-    std::vector<std::int64_t> starts;
-    const auto found = std::find_if(names.begin(), names.end(), [&](const auto& named) {
-      return named.second == process + ": " + track;
-    });
-    if (found != names.end())
-      for (const auto& [from, to] : slices.at(found->first)) starts.push_back(from);
-    return starts;
+  // Of a block, in all its tracks, by their ends.
+  std::vector<std::pair<std::int64_t, std::int64_t>> slices_of(const std::string& process,
+                                                               const std::string& track) const {
+    std::vector<std::pair<std::int64_t, std::int64_t>> all;
+    for (const auto& [id, name] : names)
+      if (name == process + ": " + track || name.starts_with(process + ": " + track + " ("))
+        all.insert(all.end(), slices.at(id).begin(), slices.at(id).end());
+    std::sort(all.begin(), all.end(),
+              [](const auto& a, const auto& b) { return a.second < b.second; });
+    return all;
+  }
+  std::vector<std::int64_t> ends_of(const std::string& process, const std::string& track) const {
+    std::vector<std::int64_t> ends;
+    for (const auto& [from, to] : slices_of(process, track)) ends.push_back(to);
+    return ends;
   }
 };
 std::int64_t nanoseconds(const nlohmann::json& microseconds) {
@@ -78,6 +86,9 @@ Timeline run_with_trace(const std::string& text) {
     const std::string phase = e.at("ph"), name = e.at("name");
     for (const char* key : {"cat", "ts", "pid"}) line.whole &= e.contains(key);
     if (name == "process_name") processes[e.at("pid")] = e.at("args").at("name");
+    if (phase == "C")
+      line.counters[processes.at(e.at("pid")) + ": " + name].push_back(
+          {nanoseconds(e.at("ts")), e.at("args").at("items")});
     if (!e.contains("tid")) continue;
     const TrackId id{e.at("pid"), e.at("tid")};
     if (name == "thread_name")
@@ -121,12 +132,12 @@ TEST_CASE("trace.json: no two slices of a track overlap, and every frame is ther
   CHECK(line.bound);
   CHECK(line.whole);
   const auto count = [&](const char* process, const char* track) {
-    return line.starts_of(process, track).size();
+    return line.slices_of(process, track).size();
   };
   CHECK(count("wire", "port 1, from hca0") + count("wire", "port 1, from hca1") ==
         line.result.frames);
   CHECK(count("hca0", "port") + count("hca1", "port") == line.result.frames);
-  CHECK(line.starts_of("hca0", "port") == line.passed_port);
+  CHECK(line.ends_of("hca0", "port") == line.passed_port);
 }
 
 // The blocks of docs/design/architecture.md, "One WRITE, block by block".
@@ -148,16 +159,66 @@ TEST_CASE("trace.json: the arrows of a WRITE pass its blocks in their order",
     for (const Mark& mark : marks)
       CHECK(mark.phase == (&mark == &marks.front() ? "s" : &mark == &marks.back() ? "f" : "t"));
   }
-  // From the doorbell's stamp to that of `completion`, as the breakdown has it: cycles of 2.5 ns.
+  // From the doorbell's stamp to the entry into `completion`, as the breakdown has it: cycles of
+  // 2.5 ns.
   REQUIRE(line.result.breakdowns.size() == 1);
   const auto& parts = line.result.breakdowns[0].parts;
   const auto part = [&](const char* name) {
     return std::find_if(parts.begin(), parts.end(), [&](const auto& p) { return p.name == name; });
   };
   u64 cycles = 0;
-  for (auto p = part("doorbell") + 1; p != part("completion") + 1; ++p) cycles += p->cycles;
+  for (auto p = part("doorbell") + 1; p != part("completion"); ++p) cycles += p->cycles;
   const std::vector<Mark>& last = line.flows.rbegin()->second;
   CHECK(std::abs(double(last.back().at - last.front().at) - double(cycles) * 2.5) < 1);
+}
+
+// One message alone: each slice is as long as its part of the breakdown, cycles of 2.5 ns.
+TEST_CASE("trace.json: a slice is as long as the item stays in the block", "[run][files][trace]") {
+  const Timeline line =
+      run_with_trace("workload:\n  - {operation: write, size: 64 B, messages: 1, depth: 1}\n");
+  REQUIRE(line.result.failures.empty());
+  REQUIRE(line.result.breakdowns.size() == 1);
+  const std::pair<const char*, const char*> tracks[] = {
+      {"hca0: qp_scheduler", "qp_scheduler"},
+      {"hca0: wqe_fetch", "wqe_fetch"},
+      {"hca0: requester", "requester"},
+      {"hca0: packetizer", "packetizer"},
+      {"hca0: icrc_unit", "icrc_unit, inserted"},
+      {"hca0: port", "port, transmit"},
+      {"hca1: responder_check", "responder_check"},
+      {"hca1: responder_execute", "responder_execute"},
+      {"hca1: responder_reply", "responder_reply"},
+      {"hca0: response_check", "response_check"},
+      {"hca0: requester, completed", "requester, completion"},
+      {"hca0: completion", "completion"}};
+  for (const auto& [track, part] : tracks) {
+    INFO(track);
+    const std::string name(track);
+    const auto slices = line.slices_of(name.substr(0, 4), name.substr(6));
+    REQUIRE(!slices.empty());
+    for (const TimePart& p : line.result.breakdowns[0].parts)
+      if (p.name == part)  // that message is the last one
+        CHECK(std::abs(double(slices.back().second - slices.back().first) -
+                       2.5 * double(p.cycles)) <= 1);
+  }
+}
+
+// Of a chip with three packet buffers: its counter goes up to 3, ends with 0, and has each value for
+// a time.
+TEST_CASE("trace.json: queues and buffers are counters", "[run][files][trace]") {
+  const Timeline line = run_with_trace(
+      "hca.packetizer.buffers: 3\nworkload:\n"
+      "  - {operation: write, size: 8 KiB, messages: 20}\n");
+  REQUIRE(line.result.failures.empty());
+  const auto& values = line.counters.at("hca0: requester: packet buffers");
+  u64 most = 0;
+  for (const auto& [at, value] : values) most = std::max(most, value);
+  CHECK(most == 3);
+  CHECK(values.back().second == 0);
+  for (std::size_t i = 1; i < values.size(); ++i) {
+    CHECK(values[i - 1].first <= values[i].first);
+    CHECK(values[i - 1].second != values[i].second);
+  }
 }
 
 TEST_CASE("trace.json: arrows follow both directions of one queue pair, and a READ",
