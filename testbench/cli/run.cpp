@@ -178,7 +178,7 @@ int run_seeds(const RunArguments& options, const Scenario& scenario) {
       runner.phase = [&](const std::string& what, bool begins) { recorder->phase(what, begins); };
     };
     hooks.first_ends = [&](const RunResult& result) {
-      limits = recorder->bottleneck_lines() + recorder->stalls_line();
+      limits = recorder->bottleneck_lines() + recorder->stalls_line() + recorder->peaks_line();
       results = write_series(options.directory, result, scenario, *recorder);
       recorder.reset();
     };
@@ -254,7 +254,9 @@ int run(const RunArguments& options) {
   if (messages) messages->close();
   std::fputs(text_of(result, scenario).c_str(), stdout);
   if (recorder) {
-    std::fputs((recorder->bottleneck_lines() + recorder->stalls_line()).c_str(), stdout);
+    std::fputs(
+        (recorder->bottleneck_lines() + recorder->stalls_line() + recorder->peaks_line()).c_str(),
+        stdout);
     write_results(options, write_series(out, result, scenario, *recorder));
     scenario.metered = false;  // what is shrunk is not looked at
     recorder.reset();

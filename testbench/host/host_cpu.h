@@ -120,6 +120,8 @@ struct Offer {
   u64 messages = 0, dropped = 0;  // no room in its queue
   Cycle last = 0;                 // scheduled time of the last one
   std::string_view knob{};        // the knob that sets the number
+  u32 entry = 0;                  // of the workload
+  u64 queued = 0, room = 0;       // the most that waited in its queue so far, of so many
 };
 
 // A message whose completion a program has taken.

@@ -58,6 +58,7 @@ async function checkContent(page, name) {
     equal(of('latency')[0].points, [measured[0].histogram_ps.length], `${name}: points of the CDF`);
     equal(of('latency')[1].sum, measured[0].samples, `${name}: samples in the bins`);
   }
+  equal(await page.evaluate(() => [...document.querySelectorAll('#queues [aria-label="Peak occupancy"] tbody tr')].map((row) => `${row.cells[0].textContent} ${row.cells[1].textContent.replaceAll(',', '')}`).sort()), summary.recording.peaks.map((one) => `${one.place} ${one.most}`).sort(), `${name}: peaks`);
   equal(seen.rungs, Math.min(40, ladders[0].frames.length), `${name}: frames of the ladder`);
   equal(seen.messages, summary.breakdowns.length, `${name}: messages with a breakdown`);
   equal(seen.parts, summary.breakdowns[0]?.parts.length ?? 0, `${name}: parts of the first`);

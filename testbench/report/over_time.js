@@ -41,14 +41,23 @@ function fullest(recording, name) {
   return [lines(recording, name, all.slice(0, 8)), ...(all.length > 8 ? [h('p', { class: 'soft' }, `The fullest 8 of ${all.length}; series.csv has all.`)] : [])];
 }
 
+// The most that each buffer held, the fullest first.
+function peaks(run) {
+  const share = (one) => one.of ? one.most / one.of : 0;
+  const all = [...run.recording.peaks].sort((a, b) => share(b) - share(a));
+  if (!all.length) return [];
+  return [h('h3', {}, 'Peak occupancy'), h('p', { class: 'soft' }, 'The most that each buffer held after any cycle, in the first part of the run that had so many. Buffers that never held anything are left out.'),
+    table('Peak occupancy', ['buffer', 'most', 'of', 'share', 'unit', 'part of the run'], all.map((one) => [one.place, one.most, one.of ?? 'any number', one.of ? percent(share(one)) : '', one.unit, one.part ?? 'any']))];
+}
+
 // Queues, and whatever else a device counts over time.
 export function others(run) {
   const names = groupsOf(run.recording).filter((name) => !['throughput', 'messages', 'PCIe', 'links', 'hosts', 'caches'].includes(name) && !name.startsWith('blocks') && !name.startsWith(kBy));
-  if (!names.length) return [];
+  if (!names.length) return peaks(run);
   const place = h('div');
   const show = (i) => place.replaceChildren(...fullest(run.recording, names[i]));
   show(0);
-  return [h('div', { class: 'controls' }, select('Group', names, show)), place];
+  return [h('div', { class: 'controls' }, select('Group', names, show)), place, ...peaks(run)];
 }
 
 // One strip for each block: the darker, the larger the share of the time with work waiting before it.

@@ -12,6 +12,7 @@
 namespace hca::testbench {
 RunRecorder::RunRecorder(Testbed& testbed)
     : testbed_(testbed),
+      peaks_(testbed),
       ladder_(testbed),
       log_(testbed,
            [this](const MessageTimes& message) {
@@ -205,8 +206,9 @@ void RunRecorder::add_pcie(unsigned i) {
                               std::string(knob));
   }
   const u64 period = testbed_.node(i).hca.period().value();
-  link.meter = [this, parts, period](tlm_::PciePart part, Cycle from, Cycle to, double amount) {
+  link.meter = [this, i, parts, period](tlm_::PciePart part, Cycle from, Cycle to, double amount) {
     use(parts[std::size_t(part)], from * period, to * period, amount * double(period));
+    peaks_.use_pcie(i, part, from, to, amount);
   };
 }
 
@@ -311,6 +313,7 @@ void RunRecorder::phase(const std::string& what, bool begins) {
   for (Chip& chip : chips_) look(chip, chip.domain->now());
   taken_.hand_on_until(~u64{0});
   recording_ = begins;
+  peaks_.part(what, begins);
   if (begins) {
     for (Resource& r : resources_) r.busy = 0;
     for (Chip& chip : chips_) std::fill(chip.waited.begin(), chip.waited.end(), 0);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "testbench/run/buffer_peaks.h"
 #include "testbench/run/run_limits.h"
 #include "testbench/trace/by_time.h"
 #include "testbench/trace/message_stats.h"
@@ -27,7 +28,7 @@ class RunRecorder {
   // A part of the run begins or ends; nothing is recorded between parts.
   void phase(const std::string& what, bool begins);
   const TimeSeries& series() const { return series_; }
-  // {"width_ps", "series", "phases", "ladders"}: for summary.json and the report.
+  // {"width_ps", "series", "phases", "peaks", "ladders"}: for summary.json and the report.
   nlohmann::json json() const;
   // Called for each message whose completion is taken in a part of the run.
   MessageLog::Sink message_sink;
@@ -46,6 +47,8 @@ class RunRecorder {
   // The largest stall: the block, its share of time and the missing resource, in the part of the
   // run with the busiest resource.
   std::string stalls_line() const;
+  // The buffers that were full at some time; empty: none.
+  std::string peaks_line() const { return peaks_.line(); }
   // One line for each part of the run, block and cause: cycles and share of time.
   std::string stalls_csv() const;
 
@@ -200,6 +203,7 @@ class RunRecorder {
   static std::string text_of(std::span<const Phase> parts);
 
   Testbed& testbed_;
+  BufferPeaks peaks_;
   TimeSeries series_;
   PacketLadder ladder_;
   MessageLog log_;

@@ -49,10 +49,8 @@ nlohmann::json RunRecorder::json() const {
                       {"limits", limits},
                       {"bottleneck", p.limits.empty() ? json() : json(p.limits[0].name)}});
   }
-  return {{"width_ps", series_.width()},
-          {"rows", series_.rows()},
-          {"series", columns},
-          {"phases", phases},
-          {"ladders", ladder_.json()}};
+  return {{"width_ps", series_.width()}, {"rows", series_.rows()},
+          {"series", columns},           {"phases", phases},
+          {"peaks", peaks_.json()},      {"ladders", ladder_.json()}};
 }
 }  // namespace hca::testbench

@@ -117,7 +117,8 @@ void StreamSender::admit(u64 until) {
     end_.cpu->tell([&](HostMeter& meter) {
       meter.offers(this,
                    {planned_ + dropped_, dropped_, first_post_ + last / end_.period,
-                    traffic_.messages_per_second ? "workload[].message_rate" : "workload[].rate"});
+                    traffic_.messages_per_second ? "workload[].message_rate" : "workload[].rate",
+                    traffic_.entry, queued_most_, traffic_.queue});
     });
 }
 

@@ -52,6 +52,7 @@ const char* const kScenarios[] = {
     "workload: [{operation: write, size: 2 KiB, depth: 8, messages: 300}]\n"};
 }  // namespace
 
+// record.peaks has the peak of each buffer.
 TEST_CASE("summary and series are the same in all ways to run", "[ways]") {
   const char* const text =
       GENERATE(from_range(std::vector(std::begin(kScenarios), std::end(kScenarios))));

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testbench/run/buffer_peaks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "model/blocks/chip.h"
+
+namespace hca::testbench {
+namespace {
+constexpr u64 kRoomToPrint = 4;  // a link with less room is full all the time
+constexpr std::size_t kPeaksToPrint = 8;
+constexpr unsigned kFull = ~0u;
+bool is_counted(std::string_view kind) {
+  return kind == "tags" || kind == "credits" || kind == "walkers";
+}
+}  // namespace
+
+BufferPeaks::BufferPeaks(Testbed& testbed) : testbed_(testbed) {
+  for (unsigned i = 0; i < testbed.nodes(); ++i) add_chip(i);
+  known_ = peaks_.size();
+}
+
+BufferPeaks::~BufferPeaks() {
+  for (Chip& chip : chips_) {
+    chip.domain->observe(&chip, nullptr, nullptr);
+    std::erase(testbed_.node(chip.number).cpu.meters, &chip);
+  }
+}
+
+std::size_t BufferPeaks::add(Peak peak) {
+  peaks_.push_back(std::move(peak));
+  return peaks_.size() - 1;
+}
+
+// Those of hosts come by name, whichever host runs first.
+std::vector<std::size_t> BufferPeaks::order() const {
+  std::vector<std::size_t> order(peaks_.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin() + std::ptrdiff_t(known_), order.end(),
+            [&](std::size_t a, std::size_t b) { return peaks_[a].place < peaks_[b].place; });
+  return order;
+}
+
+void BufferPeaks::add_chip(unsigned i) {
+  Chip& chip = chips_.emplace_back();
+  const Hca& hca = testbed_.node(i).hca;
+  chip.peaks = this, chip.number = i, chip.domain = &testbed_.node(i).hca.domain();
+  chip.first = peaks_.size();
+  for (std::size_t w = 0; w < chip.domain->watched().size(); ++w) {
+    const engine::Watched& watched = chip.domain->watched()[w];
+    const engine::Level level = watched.level(watched.object);
+    // Mail is unlimited and comes due while its reader sleeps; a budget is only freed by time.
+    if (watched.changes && !level.of) chip.timed.push_back(w);
+    add({fmt::format("hca{} {}: {}", i, chip.domain->name_of(level.owner), level.object), "items",
+         level.of});
+  }
+  chip.highest.resize(chip.domain->watched().size());
+  hca.chip().for_each_counters([&]<class C>(std::string_view block, const C& counters) {
+    if constexpr (std::is_same_v<C, blocks::LinkControlCounters>)
+      chip.received.emplace_back(
+          &counters.most_bytes,
+          add({fmt::format("hca{} {}: receive buffer of a lane", i, block), "bytes", 0}));
+  });
+  const tlm_::PcieLink& link = testbed_.node(i).pcie();
+  chip.pcie.resize(tlm_::kPcieParts.size());
+  for (std::size_t p = 0; p < tlm_::kPcieParts.size(); ++p) {
+    const auto& [name, kind, knob] = tlm_::kPcieParts[p];
+    const u32 of = is_counted(kind) ? link.count(tlm_::PciePart(p)) : 0;
+    chip.pcie_peaks.push_back(
+        of ? add({fmt::format("hca{} PCIe: {}", i, name), std::string(kind), of}) : kNone);
+  }
+  chip.domain->observe(
+      &chip,
+      [](void* who, Cycle at) {
+        Chip& c = *static_cast<Chip*>(who);
+        c.peaks->look_before(c, at);
+      },
+      [](void* who, Cycle) {
+        Chip& c = *static_cast<Chip*>(who);
+        c.peaks->look(c);
+      });
+  testbed_.node(i).cpu.meters.push_back(&chip);
+}
+
+void BufferPeaks::note(std::size_t peak, u64 level) {
+  Peak& p = peaks_[peak];
+  if (!recording_ || level <= p.most) return;
+  p.most = level;
+  p.part = parts_.size() - 1;
+}
+
+void BufferPeaks::note_watched(Chip& chip, std::size_t watched, unsigned level) {
+  if (level <= chip.highest[watched]) return;
+  note(chip.first + watched, level);
+  // What is full cannot become fuller.
+  chip.highest[watched] = level == peaks_[chip.first + watched].of ? kFull : level;
+}
+
+// After all blocks of a cycle.
+void BufferPeaks::look(Chip& chip) {
+  if (!recording_) return;
+  const auto& watched = chip.domain->watched();
+  for (std::size_t w = 0; w < watched.size(); ++w)
+    if (chip.highest[w] != kFull) note_watched(chip, w, watched[w].level(watched[w].object).used);
+}
+
+// Before a cycle: what came due in those since the last one that ran.
+void BufferPeaks::look_before(Chip& chip, Cycle at) {
+  if (!recording_ || !at) return;
+  const auto& watched = chip.domain->watched();
+  for (const std::size_t w : chip.timed) {
+    unsigned level = watched[w].level(watched[w].object).used;
+    if (level <= chip.highest[w]) continue;
+    chip.due.clear();
+    watched[w].changes(watched[w].object, at - 1, at + 1, chip.due);
+    for (const engine::LevelChange& change : chip.due) level -= unsigned(change.by);
+    note_watched(chip, w, level);
+  }
+}
+
+void BufferPeaks::use_pcie(unsigned i, tlm_::PciePart part, Cycle from, Cycle to, double amount) {
+  Chip& chip = chips_[i];
+  if (chip.pcie_peaks[std::size_t(part)] == kNone || to <= from) return;
+  OverlapPeak& peak = chip.pcie[std::size_t(part)];
+  peak.pass_until(chip.domain->now());
+  note(chip.pcie_peaks[std::size_t(part)], u64(peak.most()));
+  peak.add(from, to, std::llround(amount / double(to - from)));
+}
+
+void BufferPeaks::pass_pcie(Chip& chip, Cycle until) {
+  for (std::size_t p = 0; p < chip.pcie.size(); ++p) {
+    if (chip.pcie_peaks[p] == kNone) continue;
+    chip.pcie[p].pass_until(until);
+    note(chip.pcie_peaks[p], u64(chip.pcie[p].most()));
+  }
+}
+
+BufferPeaks::Queue* BufferPeaks::queue_of(Chip& chip, u32 cqn) {
+  const auto found = chip.queues.find(cqn);
+  if (found != chip.queues.end()) return &found->second;
+  for (const Endpoint* end : testbed_.ends_at(chip.number))
+    for (const Cq* cq : {end->send_cq, end->recv_cq})
+      if (cq && cq->cqn == cqn) {
+        const std::size_t peak =
+            add({fmt::format("host {}: completion queue {:#x}", chip.number, cqn), "CQEs",
+                 cq->entries()});
+        return &chip.queues.emplace(cqn, Queue{cq, 0, peak}).first->second;
+      }
+  return nullptr;
+}
+
+// CQEs that the program has not taken. It acts after the writes of a cycle.
+void BufferPeaks::Chip::wrote(Cycle, u32 cqn, u64 cqes) {
+  Queue* const queue = peaks->queue_of(*this, cqn);
+  if (!queue) return;
+  queue->written += u32(cqes);
+  peaks->note(queue->peak, queue->written - queue->cq->consumer);
+}
+
+void BufferPeaks::Chip::offers(const void*, const Offer& offer) {
+  const auto [loop, is_new] = loops.try_emplace(offer.entry);
+  if (is_new)
+    loop->second = peaks->add(
+        {fmt::format("host {}: queue of workload[{}]", number, offer.entry), "messages", 0});
+  Peak& peak = peaks->peaks_[loop->second];
+  peak.of = std::max(peak.of, offer.room);
+  peaks->note(loop->second, offer.queued);
+}
+
+void BufferPeaks::part(const std::string& what, bool begins) {
+  for (Chip& chip : chips_) pass_pcie(chip, chip.domain->now() + 1);
+  if (recording_ && !begins)
+    for (Chip& chip : chips_) look(chip);  // what came due since the last cycle that ran
+  recording_ = begins;
+  if (!begins) return;
+  parts_.push_back(what);
+  for (Chip& chip : chips_) {
+    for (OverlapPeak& peak : chip.pcie) peak.begin();
+    look(chip);
+  }
+}
+
+nlohmann::json BufferPeaks::json() const {
+  using nlohmann::json;
+  std::map<std::size_t, u64> received;
+  for (const Chip& chip : chips_)
+    for (const auto& [most, peak] : chip.received) received[peak] = *most;
+  json all = json::array();
+  for (const std::size_t i : order()) {
+    const Peak& p = peaks_[i];
+    const auto whole = received.find(i);
+    const u64 most = whole == received.end() ? p.most : whole->second;
+    if (most)
+      all.push_back({{"place", p.place},
+                     {"unit", p.unit},
+                     {"most", most},
+                     {"of", p.of ? json(p.of) : json()},
+                     {"part", whole == received.end() ? json(parts_[p.part]) : json()}});
+  }
+  return all;
+}
+
+std::string BufferPeaks::line() const {
+  std::string text;
+  std::size_t count = 0;
+  for (const std::size_t i : order()) {
+    const Peak& p = peaks_[i];
+    if (p.of < kRoomToPrint || p.most != p.of) continue;
+    if (++count <= kPeaksToPrint)
+      text += fmt::format("{}{} {} of {}", text.empty() ? "" : "; ", p.place, p.most, p.of);
+  }
+  if (text.empty()) return text;
+  return fmt::format("Full at some time: {}{}\n", text,
+                     count > kPeaksToPrint ? fmt::format("; {} more", count - kPeaksToPrint) : "");
+}
+}  // namespace hca::testbench
