@@ -26,9 +26,11 @@ void print_all() {
   attach::FailConfig fail;
   MixConfig mix;
   SizeConfig size;
+  ServeTimeConfig time;
   lists.add("workload[]", workload);
   lists.add("workload[].mix", mix);
   lists.add("workload[].sizes[]", size);
+  lists.add("workload[].serve_times[]", time);
   lists.add("faults[]", fault);
   lists.add("fail[]", fail);
   fmt::print(

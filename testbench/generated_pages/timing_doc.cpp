@@ -49,6 +49,7 @@ std::string timing_knob_table() {
   text += section(scenario.verbs, "verbs");
   text += section(scenario.run, "run") + section(WorkloadConfig{}, "workload[]");
   text += section(MixConfig{}, "workload[].mix") + section(SizeConfig{}, "workload[].sizes[]");
+  text += section(ServeTimeConfig{}, "workload[].serve_times[]");
   return text + section(FaultConfig{}, "faults[]") + section(attach::FailConfig{}, "fail[]") +
          section(ArbitrationConfig{}, "vl_arbitration[]");
 }

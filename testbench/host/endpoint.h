@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "testbench/host/host_cpu.h"
+#include "testbench/host/host_writes.h"
 #include "testbench/host/verbs.h"
 
 namespace hca::testbench {
@@ -12,11 +13,12 @@ struct Endpoint {
   const Endpoint* peer = nullptr;  // the other end
   VerbsContext* verbs = nullptr;
   HostCpu* cpu = nullptr;
-  u64 period = 0;            // of the core's clock, ps
-  u32 port = 1;              // of its queue pairs
-  Qp* qp = nullptr;          // the first
-  std::vector<Qp*> qps;      // XRC: the initiators
-  std::vector<Qp*> targets;  // XRC; otherwise empty
+  HostWrites* writes = nullptr;  // of its host
+  u64 period = 0;                // of the core's clock, ps
+  u32 port = 1;                  // of its queue pairs
+  Qp* qp = nullptr;              // the first
+  std::vector<Qp*> qps;          // XRC: the initiators
+  std::vector<Qp*> targets;      // XRC; otherwise empty
   Cq *send_cq = nullptr, *recv_cq = nullptr;
   u32 xrcd = 0;            // XRC: the domain of its targets and SRQs
   std::vector<Srq*> srqs;  // empty: each queue pair has its own receive queue

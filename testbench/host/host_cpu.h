@@ -28,6 +28,7 @@ struct HostConfig {
   HostWait wait = HostWait::Poll;
   u64 arm = 50'000, interrupt = 2'000'000, event = 150'000;
   u64 warm_up = 0, push_line = 0, doorbell_lock = 0, doorbell_contention = 0;
+  u64 queue_lock = 0, queue_contention = 0;
   u32 combining_buffers = 10, doorbell_registers = 0;
   // For attached programs: costs in their kernel. Orders of magnitude of today's adapters: a queue
   // pair takes hundreds of microseconds from its creation to RTS (KRCORE, USENIX ATC 2022); pinning
@@ -80,6 +81,11 @@ struct hca::engine::Knobs<hca::testbench::HostConfig> {
       knob("doorbell_contention", &Config::doorbell_contention, Unit::Picoseconds, 0, kMax,
            "added to the lock time for each thread that already waits: the hand-over of a "
            "contended lock's cache line is slow"),
+      knob("queue_lock", &Config::queue_lock, Unit::Picoseconds, 0, kMax,
+           "with share_qps: time that a post locks its queue pair, or a poll its completion queue, "
+           "beside its own work; others wait until both are done"),
+      knob("queue_contention", &Config::queue_contention, Unit::Picoseconds, 0, kMax,
+           "added to this lock time for each thread that is before it"),
       knob("create", &Config::create, Unit::Picoseconds, 0, 1000 * kMax,
            "for attached programs in simulated time: to create a CQ, queue pair, SRQ or window"),
       knob("modify", &Config::modify, Unit::Picoseconds, 0, 1000 * kMax,
@@ -102,11 +108,14 @@ enum class HostCost : u8 {
   Event,
   WarmUp,
   DoorbellLock,
+  QueueLock,
+  Serve,
   Count
 };
 inline constexpr std::array<std::string_view, std::size_t(HostCost::Count)> kHostCostKnobs{
-    "host.post_send", "host.doorbell", "host.post_recv", "host.poll",         "host.completion",
-    "host.arm",       "host.event",    "host.warm_up",   "host.doorbell_lock"};
+    "host.post_send",     "host.doorbell",   "host.post_recv",       "host.poll",
+    "host.completion",    "host.arm",        "host.event",           "host.warm_up",
+    "host.doorbell_lock", "host.queue_lock", "workload[].serve_time"};
 using HostCosts = std::array<Cycle, std::size_t(HostCost::Count)>;
 
 // Events of a host's probe: a doorbell is rung; it arrives at the BAR; the HCA wrote to a
@@ -131,7 +140,7 @@ struct TakenMessage {
   u64 bytes;
   u8 operation;        // testbench::Operation
   u32 entry = 0;       // of the workload
-  Cycle unlocked = 0;  // when its core last released a doorbell register
+  Cycle unlocked = 0;  // when its core last released a doorbell register or a shared queue
 };
 
 // Reports a host's activity to an observer: busy cores, writes to the BAR and their arrival, CQEs
@@ -245,9 +254,9 @@ class HostCpu : public engine::Block {
   HostCpu* acting() const { return first_.acting_; }
   // The action takes `cycles` longer; `waits` of these are only waiting.
   void hold(Cycle cycles, Cycle waits) { held_ += cycles, waits_ += waits; }
-  // The same for a doorbell register that the core waits for and then locks until `until`.
-  void lock(Cycle cycles, Cycle waits, Cycle until) {
-    hold(cycles, waits), pay(HostCost::DoorbellLock, cycles - waits), locked_until_ = until;
+  // The same for what the core waits for and then locks until `until`.
+  void lock(Cycle cycles, Cycle waits, Cycle until, HostCost cost) {
+    hold(cycles, waits), pay(cost, cycles - waits), locked_until_ = until;
   }
   Cycle held() const { return held_; }
   // Calls fn(meter) for each meter of the host.

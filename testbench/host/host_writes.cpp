@@ -18,15 +18,17 @@ bool rings_send(u32 offset) {
 HostWrites::HostWrites(const HostConfig& config, u64 hertz)
     : registers_(config.doorbell_registers),
       buffers_(config.combining_buffers),
-      lock_(engine::cycles_from_picoseconds(config.doorbell_lock, hertz)),
-      contention_(engine::cycles_from_picoseconds(config.doorbell_contention, hertz)),
+      lock_{engine::cycles_from_picoseconds(config.doorbell_lock, hertz),
+            engine::cycles_from_picoseconds(config.doorbell_contention, hertz)},
+      queue_lock_{engine::cycles_from_picoseconds(config.queue_lock, hertz),
+                  engine::cycles_from_picoseconds(config.queue_contention, hertz)},
       push_line_(engine::cycles_from_picoseconds(config.push_line, hertz)) {}
 
 Cycle HostWrites::paid_by(HostCpu* core, Cycle now, u32 offset, std::size_t bytes) {
   const std::size_t lines = bytes > sizeof(u64) ? (bytes + kLine - 1) / kLine : 0;
   if (!core) return in_order(core, now);
   Cycle at = now + core->held();
-  if (lock_ && rings_send(offset)) at = take_register(*core, at);
+  if (lock_.each && rings_send(offset)) at = take_register(*core, at);
   return in_order(core, lines && push_line_ ? combine(*core, at, lines) : at);
 }
 
@@ -51,16 +53,21 @@ void HostWrites::tick() {
 Cycle HostWrites::take_register(HostCpu& core, Cycle at) {
   const u32 number = registers_ ? core.number % registers_ : core.number;
   if (number >= all_registers_.size()) all_registers_.resize(number + 1);
-  auto& [turns, in_all] = all_registers_[number];
-  while (!turns.empty() && turns.front() <= at) turns.pop_front();
-  const Cycle from = turns.empty() ? at : turns.back();
-  const Cycle locked = lock_ + contention_ * turns.size();
-  turns.push_back(from + locked);
-  counters_.waits_register += from - at;
-  counters_.register_cycles += locked;
-  counters_.busiest_register = std::max(counters_.busiest_register, in_all += locked);
-  core.lock(from - at + locked, from - at, from + locked);
-  return from;
+  auto& [lock, in_all] = all_registers_[number];
+  const HostLock::Turn turn = lock.take(core, lock_, at, 0, HostCost::DoorbellLock);
+  counters_.waits_register += turn.waited;
+  counters_.register_cycles += turn.locked;
+  counters_.busiest_register = std::max(counters_.busiest_register, in_all += turn.locked);
+  return turn.from;
+}
+
+void HostWrites::lock_queue(HostCpu& core, const void* queue, Cycle now, Cycle work) {
+  auto& [lock, in_all] = queues_[queue];
+  const HostLock::Turn turn =
+      lock.take(core, queue_lock_, now + core.held(), work, HostCost::QueueLock);
+  counters_.waits_queue += turn.waited;
+  counters_.queue_cycles += turn.locked;
+  counters_.busiest_queue = std::max(counters_.busiest_queue, in_all += turn.locked + work);
 }
 
 Cycle HostWrites::combine(HostCpu& core, Cycle at, std::size_t lines) {

@@ -2,16 +2,17 @@
 #pragma once
 #include <deque>
 #include <functional>
+#include <map>
 #include <span>
 #include <vector>
 
 #include "model/engine/counters.h"
-#include "testbench/host/host_cpu.h"
+#include "testbench/host/host_lock.h"
 
 namespace hca::testbench {
 struct HostCounters {
   u64 register_cycles = 0, busiest_register = 0, combining_cycles = 0, waits_register = 0,
-      waits_combining = 0;
+      waits_combining = 0, queue_cycles = 0, busiest_queue = 0, waits_queue = 0;
 };
 
 // The costs of writes to the BAR for the cores of a host.
@@ -20,6 +21,8 @@ struct HostCounters {
 //    it does nothing else until it is done.
 //  - A pushed WQE leaves a core line by line, 64 bytes each `push_line`, after earlier lines. The
 //    core waits when all its write-combining buffers are full.
+//  - Cores that share a queue pair or completion queue use it in sequence, for `queue_lock`, plus
+//    `queue_contention` for each core before it, and the work itself.
 // The writes of one core leave in order. A delayed write is kept here until it leaves and is not
 // yet on PCIe, so it delays no earlier write on the line.
 class HostWrites : public engine::Block {
@@ -33,13 +36,16 @@ class HostWrites : public engine::Block {
   // A write of `bytes` at `offset` in cycle `now`, by an acting core or from outside the simulation
   // (nullptr). Returns the cycle in which it leaves. The core is held until then.
   Cycle leaves(HostCpu* core, Cycle now, u32 offset, std::size_t bytes) {
-    return core && !(lock_ | push_line_) ? now : paid_by(core, now, offset, bytes);
+    return core && !(lock_.each | push_line_ | core->held()) ? now
+                                                             : paid_by(core, now, offset, bytes);
   }
+  // An acting core uses a shared queue, from cycle `now` on, for `work` cycles.
+  void lock_queue(HostCpu& core, const void* queue, Cycle now, Cycle work);
   // Passes the write to `send` in the cycle in which it leaves, which must not have begun.
   void keep(Kept write);
   void tick();
   std::function<void(const Kept&)> send;
-  bool has_lock() const { return lock_; }
+  bool has_lock() const { return lock_.each; }
   // True if some of this many cores ring the same register.
   bool shares_registers(u32 cores) const { return registers_ && registers_ < cores; }
   bool combines() const { return push_line_; }
@@ -60,11 +66,17 @@ class HostWrites : public engine::Block {
   Cycle in_order(HostCpu* core, Cycle leaves);
 
   const u32 registers_, buffers_;
-  const Cycle lock_, contention_, push_line_;
+  const HostLock::Costs lock_, queue_lock_;
+  const Cycle push_line_;
   struct Register {
-    std::deque<Cycle> turns;  // ends of the current and waiting turns
-    u64 locked = 0;           // cycles
+    HostLock lock;
+    u64 locked = 0;  // cycles
   };
+  struct Queue {
+    HostLock lock;
+    u64 in_use = 0;  // cycles
+  };
+  std::map<const void*, Queue> queues_;  // by the queue that cores share
   std::vector<Register> all_registers_;
   std::vector<Combining> combining_;  // by core
   std::vector<Cycle> last_leaves_;    // by core, after the entry for writes from outside
@@ -82,10 +94,17 @@ struct hca::engine::Counters<hca::testbench::HostCounters> {
               "in which doorbell registers were locked, summed"),
       counter("busiest_register", &C::busiest_register, "cycles",
               "in which the busiest register was locked"),
+      counter("queue_cycles", &C::queue_cycles, "cycles",
+              "in which threads locked shared queues, beside their work, summed"),
+      counter("busiest_queue", &C::busiest_queue, "cycles",
+              "in which threads had the busiest shared queue, with their work"),
       counter("combining_cycles", &C::combining_cycles, "cycles",
               "in which lines of pushed WQEs left write-combining buffers, over all cores"),
       counter("waits_register", &C::waits_register, kWaited,
               "a doorbell register locked by another core (doorbell_registers), over all cores"),
+      counter("waits_queue", &C::waits_queue, kWaited,
+              "a queue pair or completion queue locked by another thread (queue_lock), over all "
+              "cores"),
       counter("waits_combining", &C::waits_combining, kWaited,
               "a write-combining buffer (combining_buffers, push_line), over all cores"));
 };

@@ -52,13 +52,16 @@ async function checkContent(page, name) {
   for (const [section, count] of [['throughput', lines('throughput', 'messages') + Math.min(8, lines('throughput by entry'))], ['links', lines('PCIe', 'links', 'hosts')]])
     equal(of(section).flatMap((chart) => chart.points), Array(count).fill(rows), `${name}: points of ${section}`);
   equal(seen.strips, Array(series.filter((one) => one.group.startsWith('blocks')).length).fill(rows), `${name}: strips of the heat map`);
-  const measured = [...summary.sizes.map((row) => row.latency), ...summary.streams.map((row) => row.latency)].filter((one) => one?.samples);
+  const measured = [...summary.sizes.map((row) => row.latency), ...summary.streams.map((row) => ({ ...row.latency, trip: row.round_trip }))].filter((one) => one?.samples);
   equal(of('latency').length, measured.length ? 2 : 0, `${name}: latency charts`);
   if (measured.length) {
     equal(of('latency')[0].points, [measured[0].histogram_ps.length], `${name}: points of the CDF`);
     equal(of('latency')[1].sum, measured[0].samples, `${name}: samples in the bins`);
   }
   equal(await page.evaluate(() => [...document.querySelectorAll('#queues [aria-label="Peak occupancy"] tbody tr')].map((row) => `${row.cells[0].textContent} ${row.cells[1].textContent.replaceAll(',', '')}`).sort()), summary.recording.peaks.map((one) => `${one.place} ${one.most}`).sort(), `${name}: peaks`);
+  const answered = measured.findIndex((one) => one.trip?.length);
+  await page.selectOption('#latency select', String(answered));
+  equal(await page.evaluate(() => document.querySelectorAll('#latency [aria-label="Parts of the round trip"] tbody tr').length), measured[answered].trip.length, `${name}: parts of a round trip`);
   equal(seen.rungs, Math.min(40, ladders[0].frames.length), `${name}: frames of the ladder`);
   equal(seen.messages, summary.breakdowns.length, `${name}: messages with a breakdown`);
   equal(seen.parts, summary.breakdowns[0]?.parts.length ?? 0, `${name}: parts of the first`);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Distribution of latencies, from the exact values: how many are at most so long, and how many are in each bin.
 import { chart } from './charts.js';
-import { h, select, short } from './html.js';
+import { h, select, short, table } from './html.js';
 
 const kBins = 48;
 
 // [{name, histogram: [[ps, count]]}] of all that was measured.
 export function measured(run) {
   const sizes = run.sizes.filter((row) => row.latency).map((row) => ({ name: `${row.operation}, ${short(row.bytes)} B${row.port > 1 ? `, port ${row.port}` : ''}`, ...row.latency }));
-  const streams = run.streams.map((row) => ({ name: `${row.entry}: ${row.what}${row.direction === 'backward' ? ', back' : ''}`, ...row.latency }));
+  const streams = run.streams.map((row) => ({ name: `${row.entry}: ${row.what}${row.direction === 'backward' ? ', back' : ''}`, round_trip: row.round_trip, ...row.latency }));
   return [...sizes, ...streams].filter((one) => one.histogram_ps.length);
 }
 
@@ -27,6 +27,13 @@ export function bins(histogram) {
   return { x: counts.map((_, i) => Math.exp(low + (i + 0.5) * width) * 1e-6), y: counts };
 }
 
+// What the latency of requests consists of.
+function roundTrip(one) {
+  if (!one.round_trip?.length) return [];
+  return [table('Parts of the round trip', ['part', 'mean us', 'p50 us', 'p99 us', 'p99.9 us'],
+    one.round_trip.map((part) => [part.part, part.mean_us, part.p50_us, part.p99_us, part['p99.9_us']]))];
+}
+
 export function latency(run) {
   const all = measured(run);
   if (!all.length) return [h('p', { class: 'soft' }, 'This run measured no latency. Use test: latency, or a stream with several queue pairs, a mix or an open loop.')];
@@ -37,6 +44,7 @@ export function latency(run) {
     const x = { label: 'latency, us', log: wide };
     place.replaceChildren(
       h('p', {}, `${short(one.samples)} samples; p50 ${short(one.p50_us)} us`, one.p99_us === null ? '' : `, p99 ${short(one.p99_us)} us`, one['p99.9_us'] === null ? '' : `, p99.9 ${short(one['p99.9_us'])} us`, `; from ${short(c.x[0])} to ${short(c.x.at(-1))} us.`),
+      ...roundTrip(one),
       chart({ title: 'Samples up to this latency, %', x: { ...x, values: c.x }, y: { label: '% of samples' }, lines: [{ name: 'share', values: c.y, steps: true }] }),
       chart({ title: 'Samples in each bin', x: { ...x, values: b.x }, y: { label: 'samples' }, lines: [{ name: 'samples', values: b.y, bars: true }] }));
   };

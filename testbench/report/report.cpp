@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <set>
 
+#include "testbench/workload/round_trips.h"
+
 namespace hca::testbench {
 namespace {
 constexpr std::size_t kShownFaults = 16;
@@ -87,6 +89,26 @@ std::string streams_of(const RunResult& result, const Scenario& scenario) {
                         whole ? "" : on_the_way(r));
   }
   return text + "\n";
+}
+
+// What the latency of requests consists of.
+std::string trips_of(const RunResult& result) {
+  std::string text;
+  for (const StreamResult& r : result.streams) {
+    if (r.trip.empty()) continue;
+    text += fmt::format("Round trip of {} {}: its parts\n{:<40} {:>9} {:>9} {:>9} {:>9}\n", r.entry,
+                        r.what, "part", "mean us", "p50 us", "p99 us", "p99.9 us");
+    const auto line = [&](std::string_view name, const engine::Histogram& h) {
+      text += fmt::format("{:<40} {:>9.3f}", name, h.mean().value_or(0) * 1e-6);
+      for (const double percent : kPercentiles)
+        text += fmt::format(" {:>9}", microseconds(h.percentile(percent)));
+      text += '\n';
+    };
+    for (std::size_t p = 0; p < r.trip.size(); ++p) line(kTripPartNames[p], r.trip[p]);
+    line("whole", r.latency);
+    text += '\n';
+  }
+  return text;
 }
 
 // One line for each part that any of the messages has, in the order of the longest list.
@@ -258,7 +280,7 @@ std::string text_of(const RunResult& result, const Scenario& scenario) {
   for (const SizeResult& size : result.sizes) connections.insert(size.ends);
   for (std::size_t i = 0; i < kOperationCount; ++i)
     for (const Ends& ends : connections) text += table_of(result, scenario, Operation(i), ends);
-  text += streams_of(result, scenario);
+  text += streams_of(result, scenario) + trips_of(result);
   text += breakdown_of(result, scenario);
   text += faults_of(result, scenario) + unused_faults_of(result, scenario) + unheard_of(result);
   text +=

@@ -8,6 +8,7 @@
 
 #include "testbench/report/report.h"
 #include "testbench/scenario/scenario_knobs.h"
+#include "testbench/workload/round_trips.h"
 
 namespace hca::testbench {
 namespace {
@@ -30,6 +31,19 @@ nlohmann::json with_ends(nlohmann::json row, const Scenario& scenario, const End
   return row;
 }
 
+// The parts of a round trip: [{"part", "mean_us", "p50_us" ...}]; empty: no answers.
+nlohmann::json trip_of(const StreamResult& r) {
+  nlohmann::json parts = nlohmann::json::array();
+  for (std::size_t p = 0; p < r.trip.size(); ++p) {
+    nlohmann::json part = json_of(r.trip[p]);
+    part.erase("histogram_ps");
+    part["part"] = kTripPartNames[p];
+    part["mean_us"] = r.trip[p].mean().value_or(0) * 1e-6;
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
 nlohmann::json json_of(const StreamResult& r) {
   return {{"entry", r.entry},
           {"direction", r.backward ? "backward" : "forward"},
@@ -49,6 +63,7 @@ nlohmann::json json_of(const StreamResult& r) {
           {"queue_most", r.queued_most},
           {"qp_picoseconds", r.qp_picoseconds},
           {"fairness", r.fairness()},
+          {"round_trip", trip_of(r)},
           {"latency", json_of(r.latency)}};
 }
 }  // namespace
@@ -71,6 +86,8 @@ nlohmann::json knobs_json(Scenario scenario) {
     if (w.is_mixed()) lists.add(path + ".mix", w.mix);
     for (std::size_t k = 0; k < w.sizes.size(); ++k)
       lists.add(fmt::format("{}.sizes[{}]", path, k), w.sizes[k]);
+    for (std::size_t k = 0; k < w.serve_times.size(); ++k)
+      lists.add(fmt::format("{}.serve_times[{}]", path, k), w.serve_times[k]);
   }
   for (std::size_t i = 0; i < scenario.faults.size(); ++i)
     lists.add(fmt::format("faults[{}]", i), scenario.faults[i]);
@@ -82,9 +99,10 @@ nlohmann::json knobs_json(Scenario scenario) {
 // The same with entries of lists that say nothing.
 nlohmann::json plain_lists(Scenario scenario) {
   for (WorkloadConfig& w : scenario.workload) {
-    const std::size_t sizes = w.sizes.size();
+    const std::size_t sizes = w.sizes.size(), times = w.serve_times.size();
     w = {};
     w.sizes.resize(sizes);
+    w.serve_times.resize(times);
   }
   std::ranges::fill(scenario.faults, FaultConfig{});
   std::ranges::fill(scenario.vl_arbitration, decltype(scenario.vl_arbitration)::value_type{});

@@ -36,8 +36,8 @@ double weight_of(const WorkloadConfig& w, const Traffic& t, PathMtu mtu) {
   const double each = 1.5 + double(t.bytes) / bytes_of_mtu(mtu);
   return double(messages_of(w, t)) * each * (t.keep_posts ? 2 : 1);
 }
-// Seconds of simulated time that may pass without a message: more than the timers of all retries
-// and the time between two messages of an open loop.
+// Seconds of simulated time that may pass without a message: more than the timers of all retries,
+// the time between two messages of an open loop, and a service time.
 double patience_of(const Scenario& s) {
   const double timers = 4e-9 * double(proto::ack_timeout_ns(u8(s.connection.timeout))) *
                         (s.connection.retry_count + 1);
@@ -47,6 +47,8 @@ double patience_of(const Scenario& s) {
     const double bits = 8.0 * *std::max_element(sizes.begin(), sizes.end());
     if (w.rate) gap = std::max(gap, bits / double(w.rate));
     if (w.message_rate) gap = std::max(gap, 1 / double(w.message_rate));
+    gap = std::max(gap, double(w.serve_time) * 1e-12);
+    for (const ServeTimeConfig& one : w.serve_times) gap = std::max(gap, double(one.time) * 1e-12);
   }
   constexpr double kUnevenly = 20;  // what comes at random may come so much later
   return 5 + timers + kUnevenly * gap;
@@ -126,6 +128,8 @@ void Runner::run_breakdown(const WorkloadConfig& workload, u32 bytes) {
   WorkloadConfig one = workload;
   one.messages = 1;
   one.threads = 1;
+  one.share_qps = false;
+  one.response = 0;
   one.rate = one.message_rate = 0;
   const Traffic traffic =
       traffic_of(one, 1, bytes, scenario_.run.seed, scenario_.connection.service());

@@ -46,6 +46,8 @@ struct StreamResult {
   u64 lost_on_the_way = 0, duplicates = 0;  // for an unreliable service
   std::vector<u64> qp_picoseconds;          // from the first post to the last completion of each
   engine::Histogram latency;  // ps, from the post or the planned time to the completion
+  // Of requests: their parts, as kTripPartNames has them; otherwise empty.
+  std::vector<engine::Histogram> trip;
   double gigabits_per_second() const { return double(bytes) * 8e3 / double(picoseconds); }
   double million_messages_per_second() const {
     return double(messages) * 1e6 / double(picoseconds);

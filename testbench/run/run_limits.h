@@ -144,6 +144,7 @@ inline constexpr std::array kConsequences{
     Consequence{"_cache", "waited"},
     Consequence{"host", "waits_register"},
     Consequence{"host", "waits_combining"},
+    Consequence{"host", "waits_queue"},
 };
 // nullptr: the wait is a consequence of something else.
 const WaitRow* wait_row(std::string_view block, std::string_view cause);

@@ -54,6 +54,11 @@ void RunRecorder::add_registers(unsigned i) {
     chips_[i].counted.push_back(
         {&writes.counters().busiest_register, 1,
          add_resource("hosts", name_of_register(i), "registers", 1, "host.doorbell_registers")});
+  if (testbed_.shares_queues())
+    chips_[i].counted.push_back(
+        {&writes.counters().busiest_queue, 1,
+         add_resource("hosts", fmt::format("host {}'s busiest shared queue", i), "registers", 1,
+                      "host.queue_lock, workload[].share_qps")});
   if (writes.combines())
     chips_[i].counted.push_back({&writes.counters().combining_cycles, 1,
                                  add_resource("hosts", fmt::format("host {}'s write combining", i),

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 
 #include "testbench/run/program_group.h"
 #include "testbench/run/run.h"
+#include "testbench/workload/request_server.h"
 #include "testbench/workload/workload_stream.h"
 
 namespace hca::testbench {
@@ -13,15 +15,16 @@ namespace {
 // A stream as perftest has it: a row of the table.
 bool is_plain(const WorkloadConfig& w, const Traffic& t) {
   return t.qps == 1 && t.mix.empty() && t.sizes.empty() && !t.is_open() && !w.together &&
-         w.threads == 1 && w.direction == Direction::Forward;
+         w.threads == 1 && w.direction == Direction::Forward && !t.response;
 }
 std::string words_of(const Traffic& t) {
   std::string text;
   for (const auto& [operation, weight] : t.mix)
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name_of(operation), weight);
   if (text.empty()) text = name_of(t.operation);
-  if (t.sizes.empty()) return text + fmt::format(" {} B", t.bytes);
-  return text + fmt::format(" {} sizes to {} B", t.sizes.size(), t.bytes);
+  text += t.sizes.empty() ? fmt::format(" {} B", t.bytes)
+                          : fmt::format(" {} sizes to {} B", t.sizes.size(), t.bytes);
+  return text + (t.response ? fmt::format(", answered by {} B", t.response) : "");
 }
 }  // namespace
 
@@ -32,6 +35,45 @@ double StreamResult::fairness() const {
 
 // Sender and receiver of one entry in one direction.
 struct Runner::Stream {
+  // The programs at both ends that answer the requests of a stream.
+  struct Answers {
+    Answers(const Endpoint& client, const Traffic& requests, StreamReceiver& at_server,
+            StreamSender& at_client)
+        : traffic(requests.answers()),
+          trips(requests),
+          receiver(client, traffic, Way::ToClient),
+          sender(*client.peer, traffic, Way::ToClient),
+          server(*client.peer, requests, at_server, sender, trips) {
+      at_client.keep_trips(trips);
+      receiver.arrived = [&at_client](u32 qp, u64 k) { at_client.answered(qp, k); };
+    }
+    const Traffic traffic;
+    RoundTrips trips;
+    StreamReceiver receiver;
+    StreamSender sender;
+    RequestServer server;
+  };
+  // One of the threads that share the queues of a stream. The first one sees the end: what arrives
+  // last wakes it, and not always the others.
+  template <class Shared>
+  class SharingThread : public Program {
+   public:
+    SharingThread(Shared& program, HostCpu& cpu, bool first)
+        : program_(program), cpu_(cpu), first_(first) {}
+    Cycle act(Cycle now) override {
+      program_.on_core(cpu_);
+      return program_.act(now);
+    }
+    Cycle wakes_at() const override { return program_.wakes_at(); }
+    bool finished() const override { return !first_ || program_.finished(); }
+    bool failed() const override { return program_.failed(); }
+
+   private:
+    Shared& program_;
+    HostCpu& cpu_;
+    bool first_;
+  };
+
   Stream(Testbed& testbed, const BundleKey& bundle, const Member& m, const Traffic& t, bool back,
          std::shared_ptr<AtomicNumbers> numbers)
       : member(m),
@@ -39,7 +81,14 @@ struct Runner::Stream {
         traffic(t),
         from(testbed.end(back ? kServer : kClient, bundle)),
         receiver(*from.peer, traffic, way()),
-        sender(from, traffic, way(), std::move(numbers)) {}
+        sender(from, traffic, way(), std::move(numbers)) {
+    if (traffic.is_request()) answers.emplace(from, traffic, receiver, sender);
+    for (u32 thread = 0; thread < traffic.sharing_threads; ++thread) {
+      if (traffic.sharing_threads == 1) break;
+      senders.emplace_back(sender, testbed.node(from.node).core(thread), !thread);
+      receivers.emplace_back(receiver, testbed.node(from.peer->node).core(thread), !thread);
+    }
+  }
   Way way() const { return backward ? Way::ToClient : Way::ToServer; }
   Member member;
   bool backward;
@@ -47,6 +96,10 @@ struct Runner::Stream {
   const Endpoint& from;
   StreamReceiver receiver;
   StreamSender sender;
+  std::optional<Answers> answers;
+  // By thread; empty: one thread has them alone.
+  std::deque<SharingThread<StreamSender>> senders;
+  std::deque<SharingThread<StreamReceiver>> receivers;
 };
 
 void Runner::run_streams(const std::vector<Member>& members, const std::vector<Traffic>& traffic) {
@@ -69,8 +122,17 @@ void Runner::run_streams(const std::vector<Member>& members, const std::vector<T
             numbers = other->sender.numbers();
       Stream& s = *streams.emplace_back(std::make_unique<Stream>(
           testbed_, bundle_of(w, place), member, traffic[place], backward, std::move(numbers)));
+      for (u32 thread = 0; thread < s.senders.size(); ++thread) {
+        add(s.from, thread, s.senders[thread]);
+        add(*s.from.peer, thread, s.receivers[thread]);
+      }
+      if (!s.senders.empty()) continue;
       add(s.from, member.thread, s.sender);
-      add(*s.from.peer, member.thread, s.receiver);
+      if (s.answers)
+        add(s.from, member.thread, s.answers->receiver),
+            add(*s.from.peer, member.thread, s.answers->server);
+      else
+        add(*s.from.peer, member.thread, s.receiver);
     }
   }
   Programs programs(groups.size());
@@ -97,8 +159,10 @@ void Runner::run_streams(const std::vector<Member>& members, const std::vector<T
     if (good) {
       s->sender.check_end();
       s->receiver.check_end();
+      if (s->answers) s->answers->sender.check_end(), s->answers->receiver.check_end();
     }
     keep({&s->sender.checker, &s->receiver.checker});
+    if (s->answers) keep({&s->answers->sender.checker, &s->answers->receiver.checker});
     result_.lost += s->receiver.lost();
     result_.duplicates += s->receiver.duplicates();
   }
@@ -168,6 +232,9 @@ void Runner::keep_stream(const std::vector<const Stream*>& threads) {
         result.qp_picoseconds.push_back((sender.last_completion(qp) - sender.first_post()) *
                                         period);
     result.latency.merge(sender.latencies());
+    if (!t->answers) continue;
+    result.trip.resize(kTripParts);
+    for (std::size_t p = 0; p < kTripParts; ++p) result.trip[p].merge(t->answers->trips.parts()[p]);
   }
   result_.streams.push_back(std::move(result));
 }

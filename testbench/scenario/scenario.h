@@ -55,6 +55,8 @@ struct ConnectionConfig {
 
 enum class Test : u8 { Bandwidth, Latency };
 inline constexpr std::array<std::string_view, 2> kTestNames{"bandwidth", "latency"};
+enum class ServeKind : u8 { Fixed, Exponential };
+inline constexpr std::array<std::string_view, 2> kServeNames{"fixed", "exponential"};
 enum class QpOrder : u8 { RoundRobin, Random };
 inline constexpr std::array<std::string_view, 2> kQpOrderNames{"round_robin", "random"};
 enum class ArrivalsKind : u8 { Even, Exponential };
@@ -68,6 +70,11 @@ inline constexpr std::array<std::string_view, 2> kDirectionNames{"forward", "bot
 // One size of a weighted list.
 struct SizeConfig {
   u64 size = 64;
+  u32 weight = 1;
+};
+// One service time of a weighted list.
+struct ServeTimeConfig {
+  u64 time = 0;  // ps
   u32 weight = 1;
 };
 // Weights of operations; all 0: no mix.
@@ -86,9 +93,10 @@ struct WorkloadConfig {
   u64 from = 2, to = 1 << 20;
   u64 size = 0;  // 0: from `from` to `to`
   std::vector<SizeConfig> sizes;
-  u64 messages = 0;  // 0: depends on the size
-  u32 qps = 0;       // 0: as in the connection
-  u32 threads = 1;   // of each host, each on its own core
+  u64 messages = 0;        // 0: depends on the size
+  u32 qps = 0;             // 0: as in the connection
+  u32 threads = 1;         // of each host, each on its own core
+  bool share_qps = false;  // all of them use all queue pairs
   QpOrder qp_order = QpOrder::RoundRobin;
   u32 depth = 0;  // 0: depth_of()
   u32 list = 1, receive_depth = 0, signal_every = 1, inline_below = 0, sges = 1;
@@ -98,6 +106,10 @@ struct WorkloadConfig {
   u64 rate = 0, message_rate = 0;  // open loop
   ArrivalsKind arrivals = ArrivalsKind::Even;
   u32 queue = 1024;
+  u64 response = 0;  // bytes of the server's answer to each message; 0: none
+  ServeKind serve = ServeKind::Fixed;
+  u64 serve_time = 0;  // ps that its program works before it answers; the mean
+  std::vector<ServeTimeConfig> serve_times;
   Direction direction = Direction::Forward;
   bool together = false;
   u32 port = 1, service_level = 0;
@@ -106,6 +118,8 @@ struct WorkloadConfig {
   Ends ends() const { return between.value_or(ends_in_pair(port - 1)); }
   bool is_mixed() const { return !weights().empty(); }
   bool is_open() const { return rate || message_rate; }
+  // Threads that have their own share of queue pairs and messages.
+  u32 separate_threads() const { return share_qps ? 1 : threads; }
   std::vector<std::pair<Operation, u32>> weights() const;
 };
 

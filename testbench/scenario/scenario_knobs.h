@@ -6,6 +6,7 @@
 
 namespace hca::testbench {
 inline constexpr u32 kMostQps = 1 << 20;  // of an entry; the chip's own limit is core.max_qps
+inline constexpr u64 kLongestService = 1'000'000'000'000;  // ps
 inline constexpr engine::KnobRule kWholeKilobits{
     [](u64 n) { return n % kKilobit == 0; }, "is no multiple of 1 kb/s", "a multiple of 1 kb/s"};
 }  // namespace hca::testbench
@@ -123,6 +124,18 @@ struct hca::engine::Knobs<hca::testbench::SizeConfig> {
 };
 
 template <>
+struct hca::engine::Knobs<hca::testbench::ServeTimeConfig> {
+  using Config = testbench::ServeTimeConfig;
+  static constexpr std::string_view block = "serve_times";
+  static constexpr std::string_view sentence = "weighted service times of a server's answers";
+  static constexpr auto rows =
+      make_rows(knob("time", &Config::time, Unit::Picoseconds, 0, testbench::kLongestService,
+                     "time that the server's program works on a message"),
+                knob("weight", &Config::weight, Unit::Count, 0, 1'000'000,
+                     "weight relative to the other times"));
+};
+
+template <>
 struct hca::engine::Knobs<hca::testbench::WorkloadConfig> {
   using Config = testbench::WorkloadConfig;
   static constexpr u32 kMaxSges = testbench::kMaxSges;
@@ -146,6 +159,9 @@ struct hca::engine::Knobs<hca::testbench::WorkloadConfig> {
       knob(
           "threads", &Config::threads, Unit::Count, 1, 256,
           "threads of each host, each on its own core; they share queue pairs and messages evenly"),
+      knob("share_qps", &Config::share_qps,
+           "all threads post to all queue pairs and poll the same completion queues, under the "
+           "locks of host.queue_lock"),
       knob("qp_order", &Config::qp_order, testbench::kQpOrderNames,
            "order in which queue pairs are posted to"),
       knob(
@@ -181,6 +197,13 @@ struct hca::engine::Knobs<hca::testbench::WorkloadConfig> {
            "open loop: schedule, evenly spaced or a Poisson process"),
       knob("queue", &Config::queue, Unit::Count, 1, 1'000'000,
            "open loop: messages waiting at the host; further ones are dropped"),
+      knob("response", &Config::response, Unit::Bytes, 0, kMaxBytes,
+           "the server answers each message with so many bytes by the same operation: SEND, SEND "
+           "or WRITE with Immediate; latency is that of the round trip; 0 B: no answer"),
+      knob("serve", &Config::serve, testbench::kServeNames,
+           "service times: all as serve_time, or exponential with this mean, by the seed"),
+      knob("serve_time", &Config::serve_time, Unit::Picoseconds, 0, testbench::kLongestService,
+           "time that the server's program works on a message before it answers"),
       knob("direction", &Config::direction, testbench::kDirectionNames,
            "messages from the client, or from both ends at once"),
       knob("together", &Config::together,

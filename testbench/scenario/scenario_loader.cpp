@@ -23,6 +23,13 @@
 namespace hca::testbench {
 namespace {
 constexpr std::array<std::string_view, 3> kMayBeEmpty{"faults", "fail", "vl_arbitration"};
+// What an entry of the workload has below a key.
+struct Inner {
+  std::string_view key, problem, allowed;
+};
+constexpr std::array kInner{Inner{".mix", "no map of weights", "{write: 70, read: 30}"},
+                            Inner{".sizes", "no list", "[{size: 64 B, weight: 3}]"},
+                            Inner{".serve_times", "no list", "[{time: 1 us, weight: 3}]"}};
 // A path that is, or lies below, a list without saying which entry.
 bool misses_entry(std::string_view path, std::string_view list) {
   return path == list || (path.starts_with(list) && path[list.size()] == '.');
@@ -84,17 +91,15 @@ class Loader {
       const std::string name(key.key.substr(key.key.starts_with('.')));
       lines_[key.index].emplace(name, line_of(s));
       given_[key.index].insert(name);
-      if (key.key == ".mix" || key.key == ".sizes")
+      if (const auto inner = std::ranges::find(kInner, key.key, &Inner::key); inner != kInner.end())
         return complain(s, fmt::format("{}: is {}; allowed: {}", s.path,
-                                       s.text == "[]" || s.text == "{}" ? "empty"
-                                       : key.key == ".mix"              ? "no map of weights"
-                                                                        : "no list",
-                                       key.key == ".mix" ? "{write: 70, read: 30}"
-                                                         : "[{size: 64 B, weight: 3}]"));
-      if (name.starts_with("sizes[")) {
-        const auto inner = list_key(name);
+                                       s.text == "[]" || s.text == "{}" ? "empty" : inner->problem,
+                                       inner->allowed));
+      if (const auto inner = list_key(name); inner && inner->list == "sizes")
         return take(s, {path + ".sizes", inner->key, inner->index}, list[key.index].sizes);
-      }
+      else if (inner && inner->list == "serve_times")
+        return take(s, {path + ".serve_times", inner->key, inner->index},
+                    list[key.index].serve_times);
       entry.add(path + ".mix", list[key.index].mix);
     }
     entry.add(path, list[key.index]);

@@ -36,6 +36,17 @@ Message Traffic::message(u32 qp, u64 k) const {
   return m;
 }
 
+Traffic Traffic::answers() const {
+  Traffic t = *this;
+  t.is_answer = true;
+  t.bytes = response;
+  t.sizes.clear();
+  t.list = 1;
+  t.batches = false;
+  t.bits_per_second = t.messages_per_second = 0;
+  return t;
+}
+
 bool Traffic::has(bool (*fits)(const OperationRow&)) const {
   if (mix.empty()) return fits(row_of(operation));
   return std::any_of(mix.begin(), mix.end(),

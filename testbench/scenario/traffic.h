@@ -13,6 +13,10 @@ inline constexpr u32 kMaxSges = 8;
 struct SizeWeight {
   u32 bytes = 64, weight = 1;
 };
+struct ServeTime {
+  u64 picoseconds = 0;
+  u32 weight = 1;
+};
 // The k-th message of a queue pair.
 struct Message {
   Operation operation;
@@ -60,8 +64,19 @@ struct Traffic {
     return picoseconds >= measure_from && (!measure_to || picoseconds < measure_to);
   }
   bool keep_posts = false;  // the cycle of each post, for a latency test
+  u32 sharing_threads = 1;  // that use the same queue pairs
+  // The server answers each message with so many bytes, after it has worked for a service time; 0:
+  // no answer. `is_answer`: these messages are the answers.
+  u32 response = 0;
+  bool is_answer = false;
+  ServeTime serve{};
+  bool serve_exponential = false;
+  std::vector<ServeTime> serve_times;  // instead of `serve`
 
   bool is_open() const { return bits_per_second || messages_per_second; }
+  bool is_request() const { return response && !is_answer; }
+  // The traffic of the answers: one for each message, on its queue pair.
+  Traffic answers() const;
   Message message(u32 qp, u64 k) const;
   // Messages are distributed evenly, the remainder to the first queue pairs.
   u64 messages_on(u32 qp) const { return messages / qps + (qp < messages % qps); }

@@ -33,7 +33,7 @@ std::vector<std::vector<Member>> groups_of(const Scenario& scenario) {
   for (std::size_t i = 0; i < scenario.workload.size(); ++i) {
     const bool together = scenario.workload[i].together;
     if (!joins || !together) groups.emplace_back();
-    for (u32 thread = 0; thread < scenario.workload[i].threads; ++thread)
+    for (u32 thread = 0; thread < scenario.workload[i].separate_threads(); ++thread)
       groups.back().push_back({i, thread});
     joins = together;
   }
@@ -60,8 +60,10 @@ Traffic traffic_of(const WorkloadConfig& w, u32 qps, u32 bytes, u64 seed, proto:
   for (const SizeConfig& s : w.sizes) t.sizes.push_back({u32(s.size), s.weight});
   // Queue pairs and messages are distributed evenly; the first threads get the remaining messages.
   const u64 messages = messages_of(w, bytes);
-  t.messages = messages / w.threads + (thread < messages % w.threads);
-  t.qps = latency ? 1 : std::max(1u, qps / w.threads);
+  const u32 threads = w.separate_threads();
+  t.messages = messages / threads + (thread < messages % threads);
+  t.qps = latency ? 1 : std::max(1u, qps / threads);
+  t.sharing_threads = w.share_qps ? w.threads : 1;
   t.random_qps = w.qp_order == QpOrder::Random;
   t.depth = depth_of(w, t.qps, t.slot());
   t.list = w.list;
@@ -85,6 +87,10 @@ Traffic traffic_of(const WorkloadConfig& w, u32 qps, u32 bytes, u64 seed, proto:
   t.messages_per_second = w.message_rate;
   t.exponential = w.arrivals == ArrivalsKind::Exponential;
   t.queue = w.queue;
+  t.response = u32(w.response);
+  t.serve = {w.serve_time, 1};
+  t.serve_exponential = w.serve == ServeKind::Exponential;
+  for (const ServeTimeConfig& s : w.serve_times) t.serve_times.push_back({s.time, s.weight});
   return t;
 }
 
@@ -112,7 +118,10 @@ std::map<BundleKey, Need> needs_of(const Scenario& scenario) {
       Need &need = needs[bundle_of(w, place)], &alone = needs[bundle_of(w, 0)];
       need.core = group[place].thread, need.service_level = w.service_level;
       for (const u32 bytes : sizes_of(w)) {
-        widen(need, traffic_of(w, scenario.qps_of(w), bytes, 0, service));
+        const Traffic traffic = traffic_of(w, scenario.qps_of(w), bytes, 0, service);
+        widen(need, traffic);
+        if (traffic.is_request()) widen(need, traffic.answers());
+        need.cores = std::max(need.cores, traffic.sharing_threads);
         widen(alone, traffic_of(w, 1, bytes, 0, service));  // for its time breakdown
       }
     }

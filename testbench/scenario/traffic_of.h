@@ -35,6 +35,7 @@ inline BundleKey bundle_of(const WorkloadConfig& workload, std::size_t place) {
 // The requirements of the largest workload of a bundle.
 struct Need {
   u64 send_bytes = 0, recv_bytes = 0, fetch_bytes = 0;
+  u32 cores = 1;  // from `core` on, that use its queue pairs
   u32 core = 0, service_level = 0, qps = 0, send_wqes = 0, receive_wqes = 0, inline_bytes = 0,
       sges = 1;
   bool invalidates = false;

@@ -55,6 +55,10 @@ bool all_empty(const Entry& e) {
   return e.has("sizes[") && std::all_of(e.w.sizes.begin(), e.w.sizes.end(),
                                         [](const SizeConfig& s) { return !s.size; });
 }
+bool may_be_answered(Operation operation) {
+  return operation == Operation::Send || operation == Operation::SendImmediate ||
+         operation == Operation::WriteImmediate;
+}
 bool gives_another_size(const Entry& e) {
   const u64 size = e.w.size;
   return e.has("sizes[") || (size && size != proto::kAtomicBytes) ||
@@ -111,7 +115,7 @@ constexpr std::array kRules{
          "qps times depth times the largest size up to that",
          [](const Entry& e) {
            return e.w.depth > 1 &&
-                  u64{e.qps} * e.w.depth * e.largest() > kMaxBytesInFlight; }},
+                  u64{e.qps} * e.w.depth * std::max(e.largest(), e.w.response) > kMaxBytesInFlight; }},
     Rule{"test", "is latency with several queue pairs", "qps: 1",
          [](const Entry& e) { return e.is_latency() && e.w.qps > 1; }},
     Rule{"test", "is latency with a mix", "one operation",
@@ -126,8 +130,32 @@ constexpr std::array kRules{
          [](const Entry& e) { return e.w.batches && e.w.is_open(); }},
     Rule{"threads", "is above 1 for a latency test", "threads: 1",
          [](const Entry& e) { return e.is_latency() && e.w.threads > 1; }},
-    Rule{"threads", "does not divide the queue pairs", "a divisor of qps",
-         [](const Entry& e) { return e.w.threads > 1 && e.qps % e.w.threads != 0; }},
+    Rule{"threads", "does not divide the queue pairs", "a divisor of qps, or share_qps: true",
+         [](const Entry& e) { return e.w.separate_threads() > 1 && e.qps % e.w.threads != 0; }},
+    Rule{"share_qps", "is set for one thread", "threads: 2 or more beside it",
+         [](const Entry& e) { return e.w.share_qps && e.w.threads == 1; }},
+    Rule{"share_qps", "is set with response", "one of them",
+         [](const Entry& e) { return e.w.share_qps && e.w.response; }},
+    Rule{"response", "is set for a latency test", "test: bandwidth, with depth: 1 for one at a time",
+         [](const Entry& e) { return e.w.response && e.is_latency(); }},
+    Rule{"response", "is set with a mix", "one operation",
+         [](const Entry& e) { return e.w.response && e.has("mix."); }},
+    Rule{"response", "is set for an operation that does not tell the server", "send, send_immediate or write_immediate",
+         [](const Entry& e) { return e.w.response && !e.has("mix.") && !may_be_answered(e.w.operation); }},
+    Rule{"response", "is set in both directions", "direction: forward",
+         [](const Entry& e) { return e.w.response && e.w.direction == Direction::Both; }},
+    Rule{"response", "is set for a service that may lose messages", "rc, xrc or rd as connection.service",
+         [](const Entry& e) { return e.w.response && !proto::is_reliable(e.service); }},
+    Rule{"serve_times", "conflicts with serve_time or serve", "one of them",
+         [](const Entry& e) { return e.has("serve_times[") && (e.has_exactly("serve_time") || e.has_exactly("serve")); }},
+    Rule{"serve_times", "has no weight above 0", "one weight or more above 0",
+         [](const Entry& e) { return e.has("serve_times[") && std::ranges::all_of(e.w.serve_times, [](const ServeTimeConfig& s) { return !s.weight; }); }},
+    Rule{"serve_time", "is for answers", "response beside it",
+         [](const Entry& e) { return e.w.serve_time && !e.w.response; }},
+    Rule{"serve", "is for answers", "response and serve_time beside it",
+         [](const Entry& e) { return e.has_exactly("serve") && !(e.w.response && e.w.serve_time); }},
+    Rule{"serve_times", "is for answers", "response beside it",
+         [](const Entry& e) { return e.has("serve_times[") && !e.w.response; }},
     Rule{"threads", "is above 1 with programs that sleep", "wait: poll",
          [](const Entry& e) { return e.w.threads > 1 && e.w.wait == WaitKind::Event; }},
     Rule{"threads", "is above 1 in an open loop", "one thread, or neither rate nor message_rate",

@@ -37,10 +37,12 @@ const KnobMap& all_knobs() {
     attach::FailConfig fail;
     MixConfig mix;
     SizeConfig size;
+    ServeTimeConfig time;
     KnobTable table = knobs_of(scenario);
     table.add("workload[]", workload);
     table.add("workload[].mix", mix);
     table.add("workload[].sizes[]", size);
+    table.add("workload[].serve_times[]", time);
     table.add("faults[]", fault);
     table.add("fail[]", fail);
     KnobMap map;
@@ -56,7 +58,10 @@ bool has_entries(const GenericPath& at, const Scenario& scenario) {
   if (at.path.starts_with("fail[")) return at.indices[0] < scenario.fail.size();
   if (at.path.starts_with("faults")) return at.indices[0] < scenario.faults.size();
   if (at.indices[0] >= scenario.workload.size()) return false;
-  return at.indices.size() == 1 || at.indices[1] < scenario.workload[at.indices[0]].sizes.size();
+  const WorkloadConfig& w = scenario.workload[at.indices[0]];
+  const bool is_time = at.path.starts_with("workload[].serve_times");
+  return at.indices.size() == 1 ||
+         at.indices[1] < (is_time ? w.serve_times.size() : w.sizes.size());
 }
 }  // namespace
 

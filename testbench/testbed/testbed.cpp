@@ -255,6 +255,10 @@ u32 Testbed::cores() const {
   return cores;
 }
 
+bool Testbed::shares_queues() const {
+  return std::ranges::any_of(scenario_.workload, &WorkloadConfig::share_qps);
+}
+
 bool Testbed::may_have_lost() const {
   bool lost = std::any_of(wires_.begin(), wires_.end(), [](const auto& wire) {
     return !wire->faults().records().empty() || wire->damaged(0) || wire->damaged(1) ||

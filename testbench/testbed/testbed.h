@@ -40,7 +40,7 @@ class Node : public sc_core::sc_module {
 
   // A write by host software, with its travel time to the BAR.
   void mmio_write(u32 offset, std::span<const u8> data, Cycle later = 0);
-  const HostWrites& writes() const { return writes_; }
+  HostWrites& writes() { return writes_; }
   // In a metered scenario it reports its activity.
   tlm_::PcieLink& pcie() { return pcie_; }
 
@@ -102,7 +102,8 @@ class Testbed {
   Node& node(unsigned index) { return *nodes_[index]; }
   // The attributes of a port.
   proto::PortAttributes port_of(const NodePort& at) const;
-  u32 cores() const;  // of each host that the workloads use
+  u32 cores() const;           // of each host that the workloads use
+  bool shares_queues() const;  // threads of a workload do
   bool waits_for_events() const { return scenario_.waits_for_events(); }
   // The wire of a cable; its ends are those of the cable.
   unsigned wires() const { return unsigned(wires_.size()); }

@@ -94,6 +94,7 @@ void Testbed::create(Endpoint& end, const NodePort& place, const Need& need) {
   Node& node = *nodes_[i];
   end.verbs = &node.verbs;
   end.cpu = &node.core(need.core);
+  end.writes = &node.writes();
   end.period = node.hca.period().value();
   end.port = place.port + 1;
   end.events = node.events;
@@ -117,14 +118,16 @@ void Testbed::create(Endpoint& end, const NodePort& place, const Need& need) {
   region(end.recv_mr, need.recv_bytes, all);
   region(end.fetch_mr, need.fetch_bytes, all);
   create_queues(end, need);
+  std::vector<HostCpu*> cores;
+  for (u32 core = 0; core < need.cores; ++core) cores.push_back(&node.core(need.core + core));
   for (const Cq* cq : {end.send_cq, end.recv_cq})
     node.memory.watch(cq->address, u64{cq->entries()} * proto::kCqeBytes,
-                      [cpu = end.cpu, number = cq->cqn](u64, u64 bytes) {
+                      [cpu = end.cpu, cores, number = cq->cqn](u64, u64 bytes) {
                         cpu->probe.event(cpu->self.now(), HostStep::CqeWritten, number);
                         cpu->tell([&](HostMeter& meter) {
                           meter.wrote(cpu->self.now(), number, bytes / proto::kCqeBytes);
                         });
-                        cpu->notice();
+                        for (HostCpu* core : cores) core->notice();
                       });
 }
 

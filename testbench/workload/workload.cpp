@@ -140,6 +140,13 @@ Pieces::Pieces(const SgeList& whole, u32 count)
 }
 Pieces pieces_of(const SgeList& whole, const Traffic& t) { return {whole, t.sges}; }
 
+void check_no_more(Cq& cq, const Endpoint& end, Checker& checker) {
+  std::array<Wc, 1> wc;
+  if (end.verbs->poll_cq(cq, wc))
+    checker.fail(fmt::format("a completion too many: work request {} of QP {:#x}", wc[0].wr_id,
+                             wc[0].qp_num));
+}
+
 bool waits_by_events(const Endpoint& end, const Traffic& t) {
   return end.events && t.by_events.value_or(end.cpu->by_events);
 }

@@ -104,6 +104,8 @@ Pieces pieces_of(const SgeList& whole, const Traffic& traffic);
 // The behaviour of a program without a completion. 0: it waits; otherwise it first acts for this
 // many cycles. A program that waits for events takes those available, and arms the queue.
 bool waits_by_events(const Endpoint& end, const Traffic& traffic);
+// Fails for a completion that nothing explains.
+void check_no_more(Cq& cq, const Endpoint& end, Checker& checker);
 Cycle found_nothing(const Endpoint& end, const Traffic& traffic, Cq& cq);
 
 // The work request of message k of a queue pair, whose bytes are in `list`.

@@ -8,15 +8,7 @@
 
 namespace hca::testbench {
 namespace {
-constexpr u32 kPollBatch = 16;  // as perftest does
-constexpr u8 kPoison = 0xdb;    // what a READ or ATOMIC must overwrite
-// A completion that nothing explains.
-void check_no_more(Cq& cq, const Endpoint& end, Checker& checker) {
-  std::array<Wc, 1> wc;
-  if (end.verbs->poll_cq(cq, wc))
-    checker.fail(fmt::format("a completion too many: work request {} of QP {:#x}", wc[0].wr_id,
-                             wc[0].qp_num));
-}
+constexpr u8 kPoison = 0xdb;  // what a READ or ATOMIC must overwrite
 }  // namespace
 
 StreamSender::StreamSender(const Endpoint& end, const Traffic& traffic, Way way,
@@ -49,22 +41,40 @@ Cycle StreamSender::act(Cycle now) {
     first_post_ = now;
   }
   if (traffic_.is_open()) admit((now - first_post_) * end_.period);
-  const bool any = traffic_.is_open() ? waiting_ != 0
-                                      : in_flight_ < u64{traffic_.depth} * traffic_.qps &&
-                                            planned_ < traffic_.messages;
+  const bool any = has_schedule() ? waiting_ != 0
+                                  : in_flight_ < u64{traffic_.depth} * traffic_.qps &&
+                                        planned_ < traffic_.messages;
   if (!in_flight_) filling_ = true;
   if (any && filling_)
-    if (const auto qp = choose(next_post_, ready_)) return post_on(*qp, now);
+    if (const Cycle posted = post_next(now)) return posted;
   if (!traffic_.is_open() && planned_ < traffic_.messages) full_since_ = std::min(full_since_, now);
   filling_ = !traffic_.batches;
   return poll(now);
 }
 
+Cycle StreamSender::post_next(Cycle now) {
+  const auto qp = choose(next_post_, ready_);
+  return qp ? post_on(*qp, now) : 0;
+}
+
 Cycle StreamSender::post_on(u32 qp, Cycle now) {
   const Cycle since = std::min(std::exchange(full_since_, engine::kNever), now);
-  if ((since < now || now == first_post_) && !traffic_.keep_posts && !traffic_.is_open())
+  if ((since < now || now == first_post_) && !traffic_.keep_posts && !has_schedule())
     end_.cpu->tell([&](HostMeter& meter) { meter.was_full(this, since, now); });
+  lock(end_.qps[qp], now, next_list(qp) * end_.cpu->post_send + end_.cpu->doorbell);
   return end_.cpu->take_posts(post_list(qp, now));
+}
+
+// What threads share is used by one at a time, for its work.
+void StreamSender::lock(const void* queue, Cycle now, Cycle work) {
+  if (traffic_.sharing_threads > 1) end_.writes->lock_queue(*end_.cpu, queue, now, work);
+}
+
+// The messages that a queue pair with work takes with the next doorbell.
+u32 StreamSender::next_list(u32 qp) const {
+  const Queue& queue = queues_[qp];
+  const u64 left = has_schedule() ? queue.waiting.size() : traffic_.messages_on(qp) - queue.posted;
+  return u32(std::min({u64{traffic_.list}, left, queue.done + traffic_.depth - queue.posted}));
 }
 
 Cycle StreamSender::wakes_at() const {
@@ -75,8 +85,8 @@ Cycle StreamSender::wakes_at() const {
 
 bool StreamSender::has_work(u32 qp) const {
   const Queue& queue = queues_[qp];
-  if (queue.posted - queue.completed >= traffic_.depth) return false;
-  return traffic_.is_open() ? !queue.waiting.empty() : queue.posted < traffic_.messages_on(qp);
+  if (queue.posted - queue.done >= traffic_.depth) return false;
+  return has_schedule() ? !queue.waiting.empty() : queue.posted < traffic_.messages_on(qp);
 }
 
 // The next queue pair that fits: in turn, or from a random one on.
@@ -159,7 +169,7 @@ void StreamSender::prepare(u32 qp, Cycle now) {
   SendWr& wr = requests_.emplace_back(work_request(end_, traffic_, qp, k, pieces_.back().list()));
   if (m.row().is_atomic()) ledger_.post(wr, qp);
   u64& since = queue.since[k % traffic_.depth];
-  if (traffic_.is_open()) {
+  if (has_schedule()) {
     since = queue.waiting.front();
     queue.waiting.pop_front();
     --waiting_;
@@ -167,26 +177,28 @@ void StreamSender::prepare(u32 qp, Cycle now) {
     since = (now - first_post_) * end_.period;
     ++planned_;
   }
+  if (trips_) trips_->posted(qp, k, first_post_ * end_.period + since, now * end_.period);
   if (traffic_.keep_posts) posts_.push_back(now);
   ++in_flight_;
 }
 
-Cycle StreamSender::poll(Cycle now) {
+Cycle StreamSender::poll(Cycle now, bool sleeps) {
   std::array<Wc, kPollBatch> wcs;
   const u32 found = end_.verbs->poll_cq(*end_.send_cq, wcs);
   for (u32 i = 0; i < found; ++i) {
     if (!checker.check(wcs[i])) continue;
     const u32 qp = wcs[i].qp_num - end_.qp->qpn;
     Queue& queue = queues_[qp];
-    queue.last_completion = now;
+    if (!traffic_.is_request()) queue.last_completion = now;
     if (const u64 next = next_signaled(qp); wcs[i].wr_id != next)
       checker.fail(fmt::format("{} completes, expected is {}", checker.name(qp, wcs[i].wr_id),
                                checker.name(qp, next)));
     for (; queue.completed <= wcs[i].wr_id; ++queue.completed) complete(qp, queue.completed, now);
-    ready_.set(qp, has_work(qp));
+    settle(qp);
   }
-  if (!found) return finished() ? 0 : found_nothing(end_, traffic_, *end_.send_cq);
-  last_completion_ = now;
+  if (!found) return finished() || !sleeps ? 0 : found_nothing(end_, traffic_, *end_.send_cq);
+  lock(end_.send_cq, now, end_.cpu->poll + found * end_.cpu->completion);
+  if (!traffic_.is_request()) last_completion_ = now;
   return end_.cpu->take_completions(found);
 }
 
@@ -197,16 +209,49 @@ u64 StreamSender::next_signaled(u32 qp) const {
          1;
 }
 
+// Messages that are over make room for others.
+void StreamSender::settle(u32 qp) {
+  Queue& queue = queues_[qp];
+  const u64 done =
+      traffic_.is_request() ? std::min(queue.completed, queue.answered) : queue.completed;
+  completed_ += done - queue.done;
+  in_flight_ -= done - queue.done;
+  queue.done = done;
+  ready_.set(qp, has_work(qp));
+}
+
+void StreamSender::measure(u32 qp, u64 k, Cycle now) {
+  const u64 at = (now - first_post_) * end_.period;
+  if (!traffic_.measures(at)) return;
+  ++measured_;
+  bytes_measured_ += traffic_.message(qp, k).bytes;
+  latencies_.add(at - queues_[qp].since[k % traffic_.depth]);
+  if (trips_) trips_->answered(qp, k, now * end_.period);
+}
+
+void StreamSender::answered(u32 qp, u64 k) {
+  const Cycle now = end_.cpu->self.now();
+  Queue& queue = queues_[qp];
+  if (queue.answered != k)
+    checker.fail(fmt::format("the answer to {} came, expected is that to {}", checker.name(qp, k),
+                             checker.name(qp, queue.answered)));
+  ++queue.answered;
+  queue.last_completion = last_completion_ = now;
+  measure(qp, k, now);
+  settle(qp);
+}
+
+void StreamSender::release(u32 qp) {
+  Queue& queue = queues_[qp];
+  queue.waiting.push_back((end_.cpu->self.now() - first_post_) * end_.period);
+  ++waiting_, ++queue.planned, ++planned_;
+  ready_.set(qp, has_work(qp));
+}
+
 void StreamSender::complete(u32 qp, u64 k, Cycle now) {
   const Message m = traffic_.message(qp, k);
-  ++completed_;
-  --in_flight_;
   end_.cpu->completed({now, end_.qps[qp]->qpn, m.bytes, u8(m.operation), traffic_.entry});
-  if (const u64 at = (now - first_post_) * end_.period; traffic_.measures(at)) {
-    ++measured_;
-    bytes_measured_ += m.bytes;
-    latencies_.add(at - queues_[qp].since[k % traffic_.depth]);
-  }
+  if (!traffic_.is_request()) measure(qp, k, now);
   // A FLUSH, or a WRITE without a byte and without a receive, shows nowhere else.
   if (!m.row().fetches() && !m.lands() && !m.takes_receive()) checker.check(true, qp, k, "");
   if (!m.row().fetches()) return;
@@ -222,146 +267,5 @@ void StreamSender::complete(u32 qp, u64 k, Cycle now) {
 void StreamSender::check_end() {
   check_no_more(*end_.send_cq, end_, checker);
   if (const auto wrong = ledger_.wrong_end()) checker.fail(*wrong);
-}
-
-StreamReceiver::StreamReceiver(const Endpoint& end, const Traffic& traffic, Way way)
-    : checker(way == Way::ToServer ? "server" : "client", traffic, way),
-      end_(end),
-      traffic_(traffic),
-      queues_(traffic.qps),
-      takes_receives_(traffic.has([](const OperationRow& r) { return r.takes_receive; })),
-      poster_(end_, traffic_) {
-  for (u32 qp = 0; qp < traffic.qps; ++qp) {
-    if (traffic.may_lose) queues_[qp].seen.resize(traffic.messages_on(qp));
-    queues_[qp].receives = traffic.count(qp, [](const Message& m) { return m.takes_receive(); });
-    expected_ += traffic.count(qp, [](const Message& m) { return m.takes_receive() || m.lands(); });
-  }
-  if (traffic.has([](const OperationRow& r) { return r.writes; }))
-    watch_ = std::make_unique<WriteWatch>(end_, traffic_, checker);
-  if (takes_receives_) post_receives(end_, traffic_);
-  if (end_.shares_receives()) shared_.emplace(end_, traffic_);
-}
-
-Cycle StreamReceiver::act(Cycle) {
-  if (!takes_receives_) return 0;
-  std::array<Wc, kPollBatch> wcs;
-  const u32 found = end_.verbs->poll_cq(*end_.recv_cq, wcs);
-  for (u32 i = 0; i < found; ++i)
-    if (traffic_.may_lose || checker.check(wcs[i], "receive WQE")) take(wcs[i]);
-  if (!found) return finished() ? 0 : found_nothing(end_, traffic_, *end_.recv_cq);
-  return end_.cpu->take_completions(found, found);
-}
-
-void StreamReceiver::check_end() {
-  if (takes_receives_) check_no_more(*end_.recv_cq, end_, checker);
-  if (traffic_.operation == Operation::SendInvalidate && traffic_.mix.empty() && received_ &&
-      end_.verbs->query_mr(end_.taken_mr).valid)
-    checker.fail(
-        fmt::format("key {:#x} is valid after {} invalidations", end_.taken_mr.rkey, received_));
-}
-
-template <class Fits>
-std::optional<u64> StreamReceiver::find_message(u32 qp, u64 from, Fits&& fits) const {
-  const u64 messages = queues_[qp].seen.size();
-  for (u64 i = 0; i < messages; ++i)
-    if (const u64 k = (from + i) % messages; fits(k)) return k;
-  return std::nullopt;
-}
-
-// The first message after the last one, or otherwise before it, that has these bytes and has not
-// come: some are lost, some come late. With an SRQ the WQE of a message that was begun and not
-// ended completes too (G9.2).
-std::optional<u64> StreamReceiver::identify(const Wc& wc, u32 qp, u64 slot) {
-  Queue& queue = queues_[qp];
-  const SgeList sge =
-      shared_ ? shared_buffer(end_, traffic_, slot) : receive_buffer(end_, traffic_, qp, slot);
-  const auto is_it = [&](u64 k) {
-    const Message m = traffic_.message(qp, k);
-    if (!m.takes_receive() || wc.byte_len != m.bytes + traffic_.receive_header ||
-        wc.with_imm != m.row().immediate || (wc.with_imm && wc.imm_data != u32(k)))
-      return false;
-    return m.row().writes
-               ? watch_->has_arrived(qp, k)
-               : checker.has(end_.verbs->memory(), sge.addr + traffic_.receive_header, qp, k);
-  };
-  if (wc.status == proto::WcStatus::RemAbortErr) {
-    ++aborted_;
-  } else if (!checker.check(wc, "receive WQE")) {
-    return std::nullopt;
-  } else if (const auto found =
-                 find_message(qp, queue.next, [&](u64 k) { return !queue.seen[k] && is_it(k); })) {
-    queue.seen[*found] = true;
-    return found;
-  } else if (!find_message(qp, queue.next, is_it)) {
-    checker.fail(fmt::format("{} bytes arrived that were not sent", wc.byte_len));
-    return std::nullopt;
-  } else {
-    ++duplicates_;
-  }
-  post_again(qp, slot);
-  return std::nullopt;
-}
-
-bool StreamReceiver::lose_rest() {
-  if (!traffic_.may_lose || finished()) return false;
-  lost_ = expected_ - received();
-  expected_ = received();
-  return true;
-}
-
-void StreamReceiver::post_again(u32 qp, u64 slot) {
-  if (shared_) shared_->in_use[slot] = true;
-  poster_.post(qp, slot);
-}
-
-// Messages of a queue pair arrive in order, so its receive WQEs are used in order.
-void StreamReceiver::take(const Wc& wc) {
-  const u32 qp = wc.qp_num - end_.receivers().front()->qpn;
-  Queue& queue = queues_[qp];
-  // In order: a lost message takes none, or returns it (G14.4). Beyond `receives` only some are
-  // reposted.
-  const u64 next = queue.received % traffic_.receive_depth;
-  const u64 slot = shared_ || traffic_.may_lose ? wc.wr_id : next;
-  if (!shared_ && queue.received < queue.receives && wc.wr_id != next)
-    return checker.fail(
-        fmt::format("receive {} of QP {:#x} completed, the next is {}", wc.wr_id, wc.qp_num, next));
-  ++queue.received;
-  if (shared_) {
-    if (slot >= shared_->in_use.size() || !shared_->in_use[slot])
-      return checker.fail(fmt::format("receive {} completed, which was not posted", slot));
-    shared_->in_use[slot] = false;
-  }
-  const SgeList sge =
-      shared_ ? shared_buffer(end_, traffic_, slot) : receive_buffer(end_, traffic_, qp, slot);
-  if (traffic_.may_lose) {
-    const auto found = identify(wc, qp, slot);
-    if (!found) return;
-    queue.next = *found;
-  }
-  while (!traffic_.message(qp, queue.next).row().takes_receive) ++queue.next;
-  const u64 k = queue.next++;
-  const Message m = traffic_.message(qp, k);
-  const auto fail = [&](const std::string& sentence) {
-    checker.fail(m.operation, checker.name(qp, k) + ": " + sentence);
-  };
-  if (wc.wr_id != slot || wc.byte_len != m.bytes + traffic_.receive_header)
-    fail(fmt::format("receive {} with {} bytes completed, expected was {} with {}", wc.wr_id,
-                     wc.byte_len, slot, m.bytes + traffic_.receive_header));
-  if (wc.with_imm != m.row().immediate || (m.row().immediate && wc.imm_data != u32(k)))
-    fail(fmt::format("immediate data {:#x}, sent was {:#x}", wc.imm_data, u32(k)));
-  if (wc.with_invalidate != m.row().invalidates ||
-      (m.row().invalidates && wc.imm_data != end_.taken_mr.rkey))
-    fail(fmt::format("invalidates key {:#x}, sent was {:#x}", wc.imm_data, end_.taken_mr.rkey));
-  if (!m.row().writes)
-    checker.check(end_.verbs->memory(), sge.addr + traffic_.receive_header, qp, k);
-  else if (!watch_->has_arrived(qp, k))
-    fail("completed before its last byte");
-  else if (!m.lands())
-    checker.check(true, qp, k, "");
-  ++received_;
-  const bool more = shared_ ? shared_->take_left(slot)
-                            : queue.received + traffic_.receive_depth <= queue.receives;
-  if (!more) return poster_.post_late();
-  post_again(qp, slot);
 }
 }  // namespace hca::testbench

@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <deque>
+#include <functional>
 #include <memory>
 
 #include "model/engine/histogram.h"
 #include "testbench/workload/arrivals.h"
 #include "testbench/workload/atomic_ledger.h"
 #include "testbench/workload/index_set.h"
+#include "testbench/workload/round_trips.h"
 #include "testbench/workload/workload.h"
 
 namespace hca::testbench {
+inline constexpr u32 kPollBatch = 16;  // completions that a program takes at a time, as in perftest
+
 // Sends on one or several queue pairs. Closed loop, as in ib_*_bw: posts until `depth` messages are
 // in flight on each, then polls its CQ; in batches, it polls until none is left. Open loop:
 // messages are scheduled, wait in a bounded queue of the host until the queue pair has room, and
-// are dropped if the queue is full.
+// are dropped if the queue is full. A request is in flight until its answer is taken. Answers are
+// posted as the server's program releases them.
 class StreamSender : public Program {
  public:
   // `numbers`: shared with the ATOMICs of the other threads.
@@ -27,6 +32,20 @@ class StreamSender : public Program {
   // When all writes of the run have arrived: checks the final values of ATOMICs, and that no
   // completion is left.
   void check_end();
+  // Of requests: the client's program has taken the answer to message k.
+  void answered(u32 qp, u64 k);
+  // Of requests: where their times are kept.
+  void keep_trips(RoundTrips& trips) { trips_ = &trips; }
+  // Of answers: the next one of a queue pair may be posted.
+  void release(u32 qp);
+  // Posts to the next queue pair that can take a message; 0: there is none.
+  Cycle post_next(Cycle now);
+  // Messages wait, and no queue pair can take one.
+  bool is_held_up() const { return waiting_ && !ready_.next(0); }
+  // Takes completions. `sleeps`: without one the program may wait for an event.
+  Cycle poll(Cycle now, bool sleeps = true);
+  // Acts on this core from now on, which shares the queues with others.
+  void on_core(HostCpu& cpu) { end_.cpu = &cpu; }
   bool uses_atomics() const { return ledger_.is_used(); }
   const std::shared_ptr<AtomicNumbers>& numbers() const { return ledger_.numbers(); }
 
@@ -47,6 +66,7 @@ class StreamSender : public Program {
  private:
   struct Queue {
     u64 planned = 0, posted = 0, completed = 0;
+    u64 answered = 0, done = 0;  // of requests; done: completed, and answered
     Cycle last_completion = 0;
     std::deque<u64> waiting;  // scheduled times, ps
     std::vector<u64> since;   // by slot: start of the latency, ps
@@ -57,7 +77,11 @@ class StreamSender : public Program {
   void admit(u64 until);
   u32 post_list(u32 qp, Cycle now);
   void prepare(u32 qp, Cycle now);
-  Cycle poll(Cycle now);
+  void lock(const void* queue, Cycle now, Cycle work);
+  u32 next_list(u32 qp) const;
+  void settle(u32 qp);
+  void measure(u32 qp, u64 k, Cycle now);
+  bool has_schedule() const { return traffic_.is_open() || traffic_.is_answer; }
   u64 next_signaled(u32 qp) const;  // the message with the next completion
   void complete(u32 qp, u64 k, Cycle now);
 
@@ -81,6 +105,7 @@ class StreamSender : public Program {
   Cycle full_since_ = engine::kNever;  // closed loop: since when it cannot post
   std::vector<Cycle> posts_;
   engine::Histogram latencies_;
+  RoundTrips* trips_ = nullptr;
 };
 
 // The other end: takes receive completions and reposts their buffers. It only checks WRITEs in
@@ -99,6 +124,9 @@ class StreamReceiver : public Program {
   bool lose_rest();
   u64 lost() const { return lost_; }
   u64 duplicates() const { return duplicates_ + (watch_ ? watch_->duplicates() : 0); }
+  // Called for each message with a completion, in the order in which they are taken.
+  std::function<void(u32 qp, u64 k)> arrived;
+  void on_core(HostCpu& cpu) { end_.cpu = &cpu; }
   // Receive WQEs are left, or were consumed without a message.
   bool has_left_receives() const { return takes_receives_ && (lost_ || duplicates_ || aborted_); }
   Checker checker;

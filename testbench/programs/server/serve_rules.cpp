@@ -38,6 +38,8 @@ constexpr std::array kKeys{
     KeyRow{"host.doorbell_registers", kOfThreads},
     KeyRow{"host.doorbell_lock", kOfThreads},
     KeyRow{"host.doorbell_contention", kOfThreads},
+    KeyRow{"host.queue_lock", kOfThreads},
+    KeyRow{"host.queue_contention", kOfThreads},
     KeyRow{"run.pcap", "needs a directory to write to: --out DIR", &RunOptions::pcap, true},
     KeyRow{"run.events", kFiles, &RunOptions::events},
     KeyRow{"run.vcd", kFiles, &RunOptions::vcd},

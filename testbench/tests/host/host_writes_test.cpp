@@ -71,6 +71,31 @@ TEST_CASE("a doorbell register is slower to hand over to those that wait", "[hos
   CHECK(writes.counters().register_cycles == 500 + 600 + 700 + 600);
 }
 
+// Cycles of 1 ns. Each has the queue for 60 and its work of 100; the second is behind one, the third
+// behind two, 10 ns each. Another queue is free.
+TEST_CASE("cores use a shared queue one after the other, each for its work", "[host][share_qps]") {
+  HostConfig config;
+  config.queue_lock = 60'000, config.queue_contention = 10'000;
+  constexpr u64 kClock = 1'000'000'000;
+  std::array<HostCpu, 4> cores{HostCpu(config, kClock), HostCpu(config, kClock),
+                               HostCpu(config, kClock), HostCpu(config, kClock)};
+  for (u32 i = 0; i < cores.size(); ++i) cores[i].number = i;
+  HostWrites writes(config, kClock);
+  const int queue = 0, other = 0;
+  for (u32 i = 0; i < 3; ++i) writes.lock_queue(cores[i], &queue, 0, 100);
+  CHECK(cores[0].held() == 60);
+  CHECK(cores[1].held() == 160 + 70);
+  CHECK(cores[2].held() == 160 + 170 + 80);
+  writes.lock_queue(cores[3], &other, 0, 100);
+  CHECK(cores[3].held() == 60);
+  CHECK(writes.counters().waits_queue == 160 + 330);
+  CHECK(writes.counters().queue_cycles == 60 + 70 + 80 + 60);
+  CHECK(writes.counters().busiest_queue == 160 + 170 + 180);
+  CHECK(cores[2].costs()[std::size_t(HostCost::QueueLock)] == 80);
+  // A doorbell within the action leaves when the core has the lock.
+  CHECK(writes.leaves(&cores[1], 0, u32(proto::BarOffset::SendDoorbell), 8) == 230);
+}
+
 // 104 bytes, two lines of 200 ns each: four buffers hold two such WQEs. The third waits for the
 // first line until 200 and for the second until 400.
 TEST_CASE("a core waits for write combining when all its buffers are full", "[host][push]") {
