@@ -8,6 +8,7 @@
 
 #include "model/proto/wire/packet.h"
 #include "testbench/scenario/link_defaults.h"
+#include "testbench/scenario/traffic_of.h"
 
 namespace hca::testbench {
 namespace {
@@ -34,6 +35,21 @@ void check_rate_limit(const Scenario& s, std::vector<ChipMistake>& mistakes) {
     mistakes.push_back(
         {{"connection.rate_limit"},
          fmt::format("is set with {}, whose datagrams have a path each; allowed: 0 b/s", "ud")});
+}
+// Without a period a program may sleep for completions that are too few for an event; and programs
+// that poll have no events.
+void check_moderation(const Scenario& s, std::vector<ChipMistake>& mistakes) {
+  const ConnectionConfig& c = s.connection;
+  if (!c.is_moderated()) return;
+  if (!s.waits_for_events())
+    mistakes.push_back(
+        {{"connection.moderation_count", "connection.moderation_period"},
+         "is set where all programs poll; allowed: 0, or host.wait or workload[].wait event"});
+  if (c.moderation_count > 1 && !c.moderation_period)
+    mistakes.push_back(
+        {{"connection.moderation_count"},
+         "is above 1 without a period: fewer completions would never raise an event; "
+         "allowed: connection.moderation_period beside it"});
 }
 void check_measure(const Scenario& s, std::vector<ChipMistake>& mistakes) {
   if (s.measure.to && s.measure.to <= s.measure.from)
@@ -224,6 +240,7 @@ std::vector<ChipMistake> chip_mistakes(const Scenario& scenario) {
   check_core(scenario, mistakes);
   check_rate_limit(scenario, mistakes);
   check_measure(scenario, mistakes);
+  check_moderation(scenario, mistakes);
   check_alternate(scenario, mistakes);
   check_buffer(scenario, mistakes);
   check_headroom(scenario, mistakes);

@@ -29,7 +29,8 @@ enum class ServiceChoice : u8 { Rc, Uc, Ud, Xrc, Rd };
 inline constexpr std::array<std::string_view, 5> kServiceWords{"rc", "uc", "ud", "xrc", "rd"};
 constexpr u32 bytes_of_mtu(PathMtu mtu) { return 256u << unsigned(mtu); }
 
-constexpr u64 kKilobit = 1000;  // bits a second: the unit of a queue pair's RateLimit
+constexpr u64 kKilobit = 1000;              // bits a second: the unit of a queue pair's RateLimit
+constexpr u64 kModerationUnit = 1'000'000;  // ps: the unit of a CQ's EventPeriod
 
 // How the two queue pairs are connected.
 struct ConnectionConfig {
@@ -40,8 +41,10 @@ struct ConnectionConfig {
   bool srq = false;  // the queue pairs of a workload share one SRQ at each end
   u32 xrc_srqs = 1;  // with XRC
   u32 timeout = 14, retry_count = 7, rnr_retry = 7, min_rnr_timer = 12;
-  u64 rate_limit = 0;      // bits a second per queue pair, whole kilobits; 0: unlimited
-  u32 alternate_port = 0;  // of the alternate path; 0: none
+  u64 rate_limit = 0;         // bits a second per queue pair, whole kilobits; 0: unlimited
+  u32 alternate_port = 0;     // of the alternate path; 0: none
+  u32 moderation_count = 0;   // completions for each event; 0: not by their number
+  u64 moderation_period = 0;  // ps until an event of fewer; 0: not by time
   u32 client_psn = 0x10, server_psn = 0x20, udp_source_port = proto::kFirstUdpSourcePort;
 
   proto::Service service() const {
@@ -49,6 +52,7 @@ struct ConnectionConfig {
                              proto::Service::Xrc, proto::Service::Rd};
     return all[std::size_t(service_choice)];
   }
+  bool is_moderated() const { return moderation_count || moderation_period; }
   bool is_xrc() const { return service_choice == ServiceChoice::Xrc; }
   u32 srqs() const { return is_xrc() ? xrc_srqs : srq; }  // at each end
 };

@@ -9,6 +9,8 @@ inline constexpr u32 kMostQps = 1 << 20;  // of an entry; the chip's own limit i
 inline constexpr u64 kLongestService = 1'000'000'000'000;  // ps
 inline constexpr engine::KnobRule kWholeKilobits{
     [](u64 n) { return n % kKilobit == 0; }, "is no multiple of 1 kb/s", "a multiple of 1 kb/s"};
+inline constexpr engine::KnobRule kWholeMicroseconds{
+    [](u64 n) { return n % kModerationUnit == 0; }, "is no multiple of 1 us", "a multiple of 1 us"};
 }  // namespace hca::testbench
 
 template <>
@@ -69,6 +71,12 @@ struct hca::engine::Knobs<hca::testbench::ConnectionConfig> {
       knob("alternate_port", &Config::alternate_port, Unit::Count, 0, blocks::kMaxPorts,
            "port of the alternate path of all queue pairs, at both ends; they migrate to it when "
            "the retries are exhausted (hca.transport.apm); 0: none"),
+      knob("moderation_count", &Config::moderation_count, Unit::Count, 0, 0xffff,
+           "completions that raise one event of a completion queue, as by ibv_modify_cq(); 0: each "
+           "does, or those of moderation_period"),
+      knob("moderation_period", &Config::moderation_period, Unit::Picoseconds, 0,
+           0xffff * testbench::kModerationUnit, testbench::kWholeMicroseconds,
+           "time after the first completion in which fewer raise an event; 0 ps: none"),
       knob("client_psn", &Config::client_psn, Unit::Count, 0, 0xffffff, "first PSN of the client"),
       knob("server_psn", &Config::server_psn, Unit::Count, 0, 0xffffff, "first PSN of the server"),
       knob("udp_source_port", &Config::udp_source_port, Unit::Count, proto::kFirstUdpSourcePort,

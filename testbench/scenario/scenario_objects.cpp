@@ -96,6 +96,14 @@ std::vector<ObjectMistake> object_mistakes(const Scenario& scenario) {
                "of {} makes too many WQEs of a shared receive queue; allowed: {} queue pairs "
                "times it up to {}",
                need.receive_wqes, need.qps, kMostShared)});
+  for (const auto& [bundle, need] : needs)
+    if (const u32 entries = need.qps * std::min(need.send_wqes, need.receive_wqes);
+        scenario.connection.moderation_count > entries)
+      counting.mistakes.push_back(
+          {entry_of(scenario, bundle), ".depth", "connection.moderation_count",
+           fmt::format("makes a completion queue of {} entries; allowed: at least the {} of "
+                       "connection.moderation_count, on all queue pairs together",
+                       entries, scenario.connection.moderation_count)});
   const auto waits = std::ranges::find_if(
       scenario.workload, [&](const WorkloadConfig& w) { return scenario.waits_for_events(w); });
   if (waits != scenario.workload.end())

@@ -108,6 +108,12 @@ void Testbed::create(Endpoint& end, const NodePort& place, const Need& need) {
   check(i, end.send_cq = node.verbs.create_cq(need.qps * need.send_wqes, node.events), "CreateCq");
   check(i, end.recv_cq = node.verbs.create_cq(need.qps * need.receive_wqes, node.events),
         "CreateCq");
+  if (const ConnectionConfig& c = scenario_.connection; c.is_moderated())
+    for (const Cq* cq : {end.send_cq, end.recv_cq})
+      check(i,
+            node.verbs.modify_cq(*cq, {u16(c.moderation_count),
+                                       u16(c.moderation_period / kModerationUnit)}) == Error::None,
+            "ModifyCq");
   const proto::Rights all = access_on(scenario_.nodes[i]);
   const auto region = [&](Mr& mr, u64 bytes, proto::Rights access) {
     const u64 at = node.verbs.alloc(bytes, kBufferAlignment);

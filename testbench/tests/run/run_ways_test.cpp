@@ -47,6 +47,14 @@ const char* const kScenarios[] = {
     "  - {operation: fetch_add, messages: 60, qps: 2}\n",
     "hca: {qp_cache: {entries: 8}}\nconnection: {qps: 32}\n"
     "workload: [{operation: write, size: 256 B, depth: 4, messages: 1500, threads: 4}]\n",
+    "host1: {wait: event}\nconnection: {moderation_count: 3, moderation_period: 20 us}\n"
+    "workload: [{operation: send, size: 64 B, response: 300 B, serve_time: 1 us, serve: "
+    "exponential,"
+    " qps: 3, message_rate: 200000, arrivals: exponential, messages: 200}]\n",
+    "host: {queue_lock: 60 ns, queue_contention: 10 ns, doorbell_lock: 20 ns, doorbell_registers: "
+    "2}\n"
+    "workload: [{operation: send, size: 64 B, qps: 2, threads: 3, share_qps: true, depth: 8,"
+    " messages: 600}]\n",
     "connection: {timeout: 8}\n"
     "faults: [{action: drop, from: 0, per_million: 20000}]\n"
     "workload: [{operation: write, size: 2 KiB, depth: 8, messages: 300}]\n"};

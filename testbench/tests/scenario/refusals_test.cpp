@@ -218,4 +218,38 @@ TEST_CASE("objects that the device does not have are told at the workload that a
       Contains("s.yaml:1: hca.core.max_cqs: is too little for the default workload[0]: needs "
                "completion queues"));
 }
+TEST_CASE("moderation is for programs that wait for events, has a period and enough entries",
+          "[scenario][G21.2]") {
+  const std::string events = "host.wait: event\n";
+  const auto moderated = [](const std::string& keys) { return "connection: {" + keys + "}\n"; };
+  CHECK(error_of(events + moderated("moderation_count: 4, moderation_period: 10 us")) == "(none)");
+  CHECK(error_of(events + moderated("moderation_period: 10 us")) == "(none)");
+  CHECK(error_of(moderated("moderation_count: 1, moderation_period: 10 us") +
+                 "workload: [{operation: send, size: 8 B, wait: event}]\n") == "(none)");
+  CHECK_THAT(error_of(moderated("moderation_count: 4, moderation_period: 10 us")),
+             Contains("s.yaml:1: connection.moderation_period: is set where all programs poll; "
+                      "allowed: 0, or host.wait or workload[].wait event"));
+  CHECK_THAT(error_of(events + moderated("moderation_count: 4")),
+             Contains("s.yaml:2: connection.moderation_count: is above 1 without a period"));
+  CHECK(error_of(events + moderated("moderation_count: 1")) == "(none)");
+  CHECK_THAT(error_of(events + moderated("moderation_period: 1500 ns")),
+             Contains("connection.moderation_period: \"1500 ns\" is no multiple of 1 us"));
+  CHECK_THAT(error_of(events + moderated("moderation_count: 65536")), Contains("0 .. 65535"));
+  const std::string few = "workload: [{operation: send, size: 8 B, qps: 2, depth: 4}]\n";
+  CHECK(error_of(events + moderated("moderation_count: 8, moderation_period: 10 us") + few) ==
+        "(none)");
+  CHECK_THAT(
+      error_of(events + moderated("moderation_count: 9, moderation_period: 10 us") + few),
+      Contains("s.yaml:3: workload[0].depth: makes a completion queue of 8 entries; allowed: "
+               "at least the 9 of connection.moderation_count"));
+}
+
+TEST_CASE("requests need a service that loses none", "[scenario]") {
+  const std::string requests = "workload: [{operation: send, size: 8 B, response: 8 B}]\n";
+  CHECK(error_of(requests) == "(none)");
+  for (const char* service : {"uc", "ud"})
+    CHECK_THAT(error_of(requests + "connection.service: " + service + "\n"),
+               Contains("s.yaml:1: workload[0].response: is set for a service that may lose "
+                        "messages; allowed: rc, xrc or rd as connection.service"));
+}
 }  // namespace hca::testbench
