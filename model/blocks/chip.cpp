@@ -33,7 +33,7 @@ ChipPort::ChipPort(const ChipConfig& config, unsigned port, QpContext& context,
       responder_check(config.responder_check, context, contexts, protection, port),
       response_check(config.response_check, context, contexts, port),
       receive(config.port[port], config.icrc_unit, config.core.hertz(), contexts, responder_check,
-              response_check, congestion, port) {
+              response_check, congestion, port, config.payload) {
   if (config.link_control.any())
     link = std::make_unique<LinkControl>(config.link_control, config.port[port].link_rate,
                                          config.core.hertz(), contexts.ports[port], port);
@@ -63,9 +63,9 @@ Chip::Chip(const ChipConfig& c, engine::Domain::Options options, HostTiming& tim
       packetizer(config.packetizer, config.core.hertz(), protection, release_of(config)),
       requester(config.requester, config.core.hertz(), qp_context, contexts, protection, packetizer,
                 accesses, config.qp_scheduler.policy, config.qp_scheduler.weight,
-                config.link_control.lane_of_sl()),
+                config.link_control.lane_of_sl(), config.payload),
       responder_execute(config.responder_execute, release_of(config), contexts, protection,
-                        accesses, config.link_control.lane_of_sl()),
+                        accesses, config.link_control.lane_of_sl(), config.payload),
       responder_reply(config.responder_reply, contexts, config.core.ports),
       completion(config.completion, config.core.hertz(), contexts, accesses),
       event(config.event, contexts),

@@ -8,6 +8,7 @@
 #include "model/blocks/memory/context_cache_config.h"
 #include "model/blocks/memory/protection_config.h"
 #include "model/blocks/memory/qp_context_config.h"
+#include "model/blocks/payload.h"
 #include "model/blocks/port/icrc_unit_config.h"
 #include "model/blocks/port/link_control_config.h"
 #include "model/blocks/port/port_config.h"
@@ -60,6 +61,7 @@ struct ChipConfig {
   EventConfig event;
   CongestionConfig congestion;
   LinkControlConfig link_control;
+  Payload payload = Payload::Carried;  // set by the run, not by a knob: the same in all chips
 };
 
 // Calls fn(config of one block) for each block of the chip and of all ports, in pipeline order.

@@ -194,7 +194,7 @@ void FunctionalHca::receive_datagram(u32 qpn, ParsedPacket packet, std::span<con
   ReceiveState& state = contexts_.receive_of(qpn);
   RequestEffect header;
   std::copy(frame.begin(), frame.end(), datagram_.begin());
-  prepend_header(datagram_.data(), packet, header);
+  prepend_header(datagram_.data(), packet.payload_bytes, packet, header);
   const RequestVerdict verdict = find_place(qpn, packet);
   count(qp, verdict);
   RequestEffect effect = apply(state, packet, qp, verdict);

@@ -24,13 +24,14 @@ Hca::Hca(const sc_core::sc_module_name& name, const blocks::ChipConfig& config,
       config_(chip_->config),
       domain_(chip_->domain),
       host_(domain_, period_of(config.core), 1),
-      pool_(std::make_unique<blocks::PacketPool>()) {
+      pool_(std::make_unique<blocks::PacketPool>(config.payload)) {
   mmio_target.serve(this);
   for (unsigned port = 0; port < ports(); ++port) {
     wire_target[port].serve(this, int(port));
     arrivals_[port] = {&chip_->ports[port]->receive, ingress(port)};
   }
   wire_payload_.set_extension(&wire_extension_);
+  if (config.payload != blocks::Payload::Carried) dma_payload_.set_extension(&access_extension_);
   add_modules();
 }
 
@@ -48,25 +49,31 @@ Cycle Hca::next_timer() const { return chip_->next_timer(); }
 Cycle Hca::timer_of(u32 qpn) const { return chip_->timer_of(qpn); }
 std::string Hca::standstill(u32 qpn, u32 rung) const { return chip_->standstill(qpn, rung); }
 
-Hca::~Hca() { wire_payload_.clear_extension(&wire_extension_); }
+Hca::~Hca() {
+  wire_payload_.clear_extension(&wire_extension_);
+  dma_payload_.clear_extension(&access_extension_);
+}
 
-[[gnu::hot]] bool Hca::read_memory(u64 address, u8* to, u32 bytes, Cycle at) {
+[[gnu::hot]] bool Hca::read_memory(u64 address, std::span<u8> to, u32 bytes, Cycle at) {
   if (transport_dma(tlm::TLM_READ_COMMAND, address, to, bytes, at)) return true;
-  std::memset(to, 0xff, bytes);  // as on PCIe
+  std::memset(to.data(), 0xff, to.size());  // as on PCIe
   return false;
 }
 
-[[gnu::hot]] bool Hca::write_memory(u64 address, const u8* from, u32 bytes, Cycle at) {
-  return transport_dma(tlm::TLM_WRITE_COMMAND, address, const_cast<u8*>(from), bytes, at);
+[[gnu::hot]] bool Hca::write_memory(u64 address, std::span<const u8> from, u32 bytes, Cycle at) {
+  return transport_dma(tlm::TLM_WRITE_COMMAND, address, {const_cast<u8*>(from.data()), from.size()},
+                       bytes, at);
 }
 
 // False: it was answered with an error. A write is lost then.
-bool Hca::transport_dma(tlm::tlm_command command, u64 address, u8* data, u32 bytes, Cycle at) {
+bool Hca::transport_dma(tlm::tlm_command command, u64 address, std::span<u8> data, u32 bytes,
+                        Cycle at) {
   dma_payload_.set_command(command);
   dma_payload_.set_address(address);
-  dma_payload_.set_data_ptr(data);
-  dma_payload_.set_data_length(bytes);
-  dma_payload_.set_streaming_width(bytes);
+  dma_payload_.set_data_ptr(data.data());
+  dma_payload_.set_data_length(unsigned(data.size()));
+  dma_payload_.set_streaming_width(unsigned(data.size()));
+  access_extension_.bytes = bytes;
   dma_payload_.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
   sc_core::sc_time delay = host_.delay_in_run(at);
   dma_->b_transport(dma_payload_, delay);
@@ -76,11 +83,14 @@ bool Hca::transport_dma(tlm::tlm_command command, u64 address, u8* data, u32 byt
 [[gnu::hot]] void Hca::transmit(blocks::Packet* packet, Cycle at) {
   wire_payload_.set_command(tlm::TLM_WRITE_COMMAND);
   wire_payload_.set_address(0);
+  const unsigned held = unsigned(packet->bytes().size());
   wire_payload_.set_data_ptr(packet->frame());
-  wire_payload_.set_data_length(packet->frame_bytes);
-  wire_payload_.set_streaming_width(packet->frame_bytes);
+  wire_payload_.set_data_length(held);
+  wire_payload_.set_streaming_width(held);
   wire_payload_.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
   wire_extension_.packet = packet;
+  wire_extension_.frame_bytes = packet->frame_bytes;
+  wire_extension_.crcs = packet->crcs;
   sc_core::sc_time delay = host_.delay_in_run(at);
   wires_[packet->port]->b_transport(wire_payload_, delay);
   if (wire_extension_.packet) blocks::PacketPool::give_back(wire_extension_.packet);
@@ -99,18 +109,12 @@ void Hca::mmio(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
 
 [[gnu::hot]] void Hca::arrive(int port, tlm::tlm_generic_payload& payload,
                               sc_core::sc_time& delay) {
-  const u32 bytes = payload.get_data_length();
-  if (bytes > blocks::PacketPool::kFrameCapacity) {
-    payload.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
-    return;
-  }
   auto* extension = payload.get_extension<WireExtension>();
   blocks::Packet* packet = extension ? extension->packet : nullptr;
   if (packet) [[likely]]
     extension->packet = nullptr;
-  else
-    packet = copy_of(payload);
-  packet->frame_bytes = bytes;
+  else if (!(packet = copy_of(frame_of(payload))))
+    return payload.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
   // The chip may have run past the first bit, but not past what it changes.
   const Arrivals& to = arrivals_[unsigned(port)];
   const Cycle at = host_.cycle_behind(delay) + to.ingress;
@@ -118,9 +122,11 @@ void Hca::mmio(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
   payload.set_response_status(tlm::TLM_OK_RESPONSE);
 }
 
-[[gnu::noinline]] blocks::Packet* Hca::copy_of(const tlm::tlm_generic_payload& frame) {
+[[gnu::noinline]] blocks::Packet* Hca::copy_of(const proto::FrameView& frame) {
+  if (frame.size() > blocks::PacketPool::kFrameCapacity) return nullptr;
+  if (frame.held().size() > pool_->capacity()) return nullptr;
   blocks::Packet* const packet = pool_->take();
-  std::memcpy(packet->frame(), frame.get_data_ptr(), frame.get_data_length());
+  packet->set_frame(frame);
   return packet;
 }
 

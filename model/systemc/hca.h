@@ -9,6 +9,7 @@
 #include "model/blocks/chip_config.h"
 #include "model/blocks/memory/host_timing.h"
 #include "model/blocks/memory/outside.h"
+#include "model/systemc/access_extension.h"
 #include "model/systemc/direct_socket.h"
 #include "model/systemc/sc_host.h"
 #include "model/systemc/wire_extension.h"
@@ -49,10 +50,11 @@ class BlockModule : public sc_core::sc_module {
 // delay gives the arrival time of the write.
 //
 // dma_initiator: host memory. One b_transport moves the bytes of one request in the cycle in which
-// it reaches memory; the delay is that cycle's distance from the kernel's time.
+// it reaches memory; the delay is that cycle's distance from the kernel's time. With
+// `config.payload` Timed an access of payload has an AccessExtension, and moves its first bytes.
 //
 // wire_initiator: outgoing frames, one socket a port (`config.core.ports`). The delay is the
-// distance to the first bit; a WireExtension may be attached.
+// distance to the first bit; a WireExtension may be attached, and is with `config.payload` Timed.
 //
 // wire_target: incoming frames, one socket a port. The delay is the distance to the arrival of the
 // first bit.
@@ -115,12 +117,14 @@ class Hca : private blocks::Outside, public sc_core::sc_module {
   device::Contexts& contexts();
 
  private:
-  bool read_memory(u64 address, u8* to, u32 bytes, Cycle at) override;
-  bool write_memory(u64 address, const u8* from, u32 bytes, Cycle at) override;
+  bool read_memory(u64 address, std::span<u8> to, u32 bytes, Cycle at) override;
+  bool write_memory(u64 address, std::span<const u8> from, u32 bytes, Cycle at) override;
   void transmit(blocks::Packet* packet, Cycle at) override;
   void end_of_elaboration() final;
-  blocks::Packet* copy_of(const tlm::tlm_generic_payload& frame);
-  bool transport_dma(tlm::tlm_command command, u64 address, u8* data, u32 bytes, Cycle at);
+  // nullptr: the frame is too long.
+  blocks::Packet* copy_of(const proto::FrameView& frame);
+  bool transport_dma(tlm::tlm_command command, u64 address, std::span<u8> data, u32 bytes,
+                     Cycle at);
   void add_modules();
 
   std::unique_ptr<blocks::HostTiming> timing_;
@@ -141,6 +145,7 @@ class Hca : private blocks::Outside, public sc_core::sc_module {
   };
   blocks::PerPort<Arrivals> arrivals_{};
   WireExtension wire_extension_;
+  AccessExtension access_extension_;  // attached if payload is cut
   // The fields of a payload that are set lie in its first cache line.
   alignas(64) tlm::tlm_generic_payload dma_payload_;
   alignas(64) tlm::tlm_generic_payload wire_payload_;

@@ -287,6 +287,9 @@ std::string text_of(const RunResult& result, const Scenario& scenario) {
       fmt::format("{} messages with {} bytes checked, {} frames; {:.3f} ms simulated in {:.2f} s\n",
                   result.messages, result.bytes_checked, result.frames,
                   double(result.picoseconds) * 1e-9, result.seconds);
+  if (scenario.run.payload == blocks::Payload::Timed)
+    text += fmt::format("payload is timed: of each message only the first {} bytes are checked\n",
+                        blocks::kTimedPayload);
   if (result.hash) text += fmt::format("hash {:016x}\n", *result.hash);
   if (result.lost) text += fmt::format("messages lost on the way: {}\n", result.lost);
   if (result.duplicates) text += fmt::format("messages that came twice: {}\n", result.duplicates);

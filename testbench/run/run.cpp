@@ -122,6 +122,11 @@ void Runner::run_breakdowns() {
   }
 }
 
+Traffic Runner::as_held(Traffic traffic) const {
+  if (scenario_.run.payload == blocks::Payload::Timed) traffic.held = blocks::kTimedPayload;
+  return traffic;
+}
+
 void Runner::run_breakdown(const WorkloadConfig& workload, u32 bytes) {
   if (!result_.failures.empty()) return;
   what_ = fmt::format("{} breakdown, {} B", name_of(workload.operation), bytes);
@@ -132,7 +137,7 @@ void Runner::run_breakdown(const WorkloadConfig& workload, u32 bytes) {
   one.response = 0;
   one.rate = one.message_rate = 0;
   const Traffic traffic =
-      traffic_of(one, 1, bytes, scenario_.run.seed, scenario_.connection.service());
+      as_held(traffic_of(one, 1, bytes, scenario_.run.seed, scenario_.connection.service()));
   const BundleKey bundle = bundle_of(workload, 0);
   StreamReceiver server(testbed_.end(kServer, bundle), traffic);
   StreamSender client(testbed_.end(kClient, bundle), traffic);
@@ -166,8 +171,9 @@ void Runner::run_group(const std::vector<Member>& group) {
       const u32 bytes = alone ? size : u32(w.to);
       const u64 seed =
           scenario_.run.seed + 1000 * (result_.sizes.size() + result_.streams.size()) + bytes;
-      traffic.push_back(traffic_of(w, scenario_.qps_of(w), bytes, seed + 17 * traffic.size(),
-                                   scenario_.connection.service(), member.thread));
+      traffic.push_back(
+          as_held(traffic_of(w, scenario_.qps_of(w), bytes, seed + 17 * traffic.size(),
+                             scenario_.connection.service(), member.thread)));
       traffic.back().entry = u32(member.entry);
       traffic.back().measure_from = scenario_.measure.from;
       traffic.back().measure_to = scenario_.measure.to;

@@ -115,6 +115,8 @@ class Runner {
     }
     Runner& runner;
   };
+  // With the bytes that its messages have by `run.payload`.
+  Traffic as_held(Traffic traffic) const;
   void run_group(const std::vector<Member>& group);
   void run_streams(const std::vector<Member>& members, const std::vector<Traffic>& traffic);
   void keep_stream(const std::vector<const Stream*>& threads);

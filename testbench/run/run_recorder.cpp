@@ -150,11 +150,11 @@ void RunRecorder::add_wire(unsigned number) {
   for (unsigned end = 0; end < kEnds; ++end) add_slow_core(number, end);
   tlm_::Wire& wire = testbed_.wire(number);
   wire.add_entry_tap(
-      [this, number, lines](u8 sender, sc_core::sc_time at, std::span<const u8> frame) {
+      [this, number, lines](u8 sender, sc_core::sc_time at, const proto::FrameView& frame) {
         const u64 time = testbed_.time_on_link(number, sender, frame.size());
         use(lines[sender], at.value(), at.value() + time, double(time));
       });
-  wire.add_tap([this, &ends](u8 sender, sc_core::sc_time at, std::span<const u8> frame) {
+  wire.add_tap([this, &ends](u8 sender, sc_core::sc_time at, const proto::FrameView& frame) {
     if (recording_) ladder_.frame(ends[other_end(sender)].node, at.value(), frame);
   });
 }
@@ -187,7 +187,7 @@ void RunRecorder::add_slow_core(unsigned wire, unsigned end) {
   const std::size_t in = add_resource("core", fmt::format("hca{} core datapath, receive{}", i, of),
                                       "core", 1, "icrc_unit.beat_bytes, core.clock");
   const auto listen = [this, i](unsigned from, std::size_t resource) {
-    return [=, this](u8 sender, sc_core::sc_time at, std::span<const u8> frame) {
+    return [=, this](u8 sender, sc_core::sc_time at, const proto::FrameView& frame) {
       const u64 time = beats_of(i, frame.size());
       if (sender == from) use(resource, at.value(), at.value() + time, double(time));
     };

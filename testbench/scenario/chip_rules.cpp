@@ -233,6 +233,18 @@ void check_ee_contexts(const Scenario& s, std::vector<ChipMistake>& mistakes) {
            "RD needs all contexts on chip; allowed: hca.qp_cache.entries 0 with it"});
   }
 }
+// What reads all bytes of a packet.
+void check_payload(const Scenario& s, std::vector<ChipMistake>& mistakes) {
+  if (s.run.payload == blocks::Payload::Carried) return;
+  if (s.run.pcap)
+    mistakes.push_back({{"run.pcap", "run.payload"},
+                        "a capture has all bytes of each frame, which run.payload: timed does not "
+                        "move; allowed: run.payload: carried, or run.pcap: false"});
+  if (s.rtl.any())
+    mistakes.push_back({{"run.payload"},
+                        "timed is set with rtl, whose blocks take all bytes of each frame; "
+                        "allowed: carried, or no rtl"});
+}
 }  // namespace
 
 std::vector<ChipMistake> chip_mistakes(const Scenario& scenario) {
@@ -249,6 +261,7 @@ std::vector<ChipMistake> chip_mistakes(const Scenario& scenario) {
   check_service(scenario, mistakes);
   check_operations(scenario, mistakes);
   check_ee_contexts(scenario, mistakes);
+  check_payload(scenario, mistakes);
   return mistakes;
 }
 }  // namespace hca::testbench

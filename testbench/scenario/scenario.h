@@ -160,6 +160,7 @@ struct RunOptions {
   u64 seed = 1;
   bool pcap = false, events = false, vcd = false, trace = false;
   bool messages = false, hash = false;
+  blocks::Payload payload = blocks::Payload::Carried;
   bool every_cycle = false;
   u32 shuffle_seed = 0, stall_per_256 = 0;
   Cycle quantum = 0;  // 0: as long as the wire allows

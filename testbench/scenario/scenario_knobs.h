@@ -28,6 +28,9 @@ struct hca::engine::Knobs<hca::testbench::RunOptions> {
       knob("trace", &Config::trace, "write a timeline that Perfetto opens to trace.json there"),
       knob("messages", &Config::messages, "write each message's time in each step to messages.csv"),
       knob("hash", &Config::hash, "a digest of all events of all blocks, to compare runs"),
+      knob("payload", &Config::payload, blocks::kPayloadNames,
+           "packets carry their payload, or of it only the first 8 B and the time that it takes: "
+           "all times and counts stay the same, and only those bytes are checked"),
       knob("every_cycle", &Config::every_cycle, "tick all blocks in all cycles: slow, same result"),
       knob("shuffle_seed", &Config::shuffle_seed, Unit::Count, 0, 0xffffffff,
            "tick blocks in random order: same result; 0: fixed order"),

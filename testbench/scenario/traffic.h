@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -72,6 +73,9 @@ struct Traffic {
   ServeTime serve{};
   bool serve_exponential = false;
   std::vector<ServeTime> serve_times;  // instead of `serve`
+  // The bytes at the begin of each message that memories and packets hold; others are not looked at.
+  u32 held = ~u32{0};
+  u32 held_of(u32 message_bytes) const { return std::min(message_bytes, held); }
 
   bool is_open() const { return bits_per_second || messages_per_second; }
   bool is_request() const { return response && !is_answer; }

@@ -62,7 +62,7 @@ ChromeTrace::ChromeTrace(const std::string& path, Testbed& testbed)
   }
   for (unsigned wire = 0; wire < testbed.wires(); ++wire)
     testbed.wire(wire).add_tap(
-        [this, wire](u8 sender, sc_core::sc_time at, std::span<const u8> bytes) {
+        [this, wire](u8 sender, sc_core::sc_time at, const proto::FrameView& bytes) {
           frame(wire, sender, at.value(), bytes);
         });
 }
@@ -86,7 +86,7 @@ void ChromeTrace::hand_on() {
   if (items_written_ < kMostItems) items_.hand_on_until(levels_.catch_up());
 }
 
-void ChromeTrace::frame(unsigned wire, u8 sender, u64 at, std::span<const u8> bytes) {
+void ChromeTrace::frame(unsigned wire, u8 sender, u64 at, const proto::FrameView& bytes) {
   if (items_written_ >= kMostItems) return;
   proto::ParsedPacket packet;
   if (proto::parse(bytes, testbed_.link(), packet) != proto::PacketVerdict::Good) return;

@@ -65,7 +65,7 @@ class ChromeTrace {
   unsigned wires() const { return testbed_.nodes(); }  // the process of all wires
 
   void take(unsigned chip, const engine::Event& event);
-  void frame(unsigned wire, u8 sender, u64 picoseconds, std::span<const u8> bytes);
+  void frame(unsigned wire, u8 sender, u64 picoseconds, const proto::FrameView& bytes);
   void write(u64 picoseconds, const Item& item);
   void write_counter(u64 picoseconds, const Item& item);
   void hand_on();

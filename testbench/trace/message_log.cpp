@@ -195,7 +195,7 @@ MessageLog::MessageLog(Testbed& testbed, Sink sink)
   }
   for (unsigned wire = 0; wire < testbed.wires(); ++wire)
     taps_.push_back(testbed.wire(wire).add_tap(
-        [this, wire](u8 sender, sc_core::sc_time at, std::span<const u8> bytes) {
+        [this, wire](u8 sender, sc_core::sc_time at, const proto::FrameView& bytes) {
           frame(testbed_.ends_of_wire(wire)[other_end(sender)].node, at.value(), bytes);
         }));
   connect(false);
@@ -300,7 +300,7 @@ void MessageLog::resolve(Chip& chip, u16 last) {
   }
 }
 
-void MessageLog::frame(unsigned node, u64 picoseconds, std::span<const u8> bytes) {
+void MessageLog::frame(unsigned node, u64 picoseconds, const proto::FrameView& bytes) {
   proto::ParsedPacket packet;
   if (proto::parse(bytes, testbed_.link(), packet) != proto::PacketVerdict::Good) return;
   Chip& receiver = chips_[node];

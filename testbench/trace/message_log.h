@@ -119,7 +119,7 @@ class MessageLog {
   void connect(bool from_start);
   void resolve(Chip& chip, u16 last);
   void take(Chip& chip, const engine::Event& event);
-  void frame(unsigned receiver, u64 picoseconds, std::span<const u8> bytes);
+  void frame(unsigned receiver, u64 picoseconds, const proto::FrameView& bytes);
   Queue* queue_of(Chip& chip, u32 qpn);
   Queue* peer_of(const Chip& chip, u32 qpn);
   static Open* by_index(Queue& queue, u32 index);

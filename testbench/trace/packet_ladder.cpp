@@ -7,7 +7,7 @@
 #include "model/proto/wire/packet.h"
 
 namespace hca::testbench {
-void PacketLadder::frame(unsigned receiver, u64 at, std::span<const u8> bytes) {
+void PacketLadder::frame(unsigned receiver, u64 at, const proto::FrameView& bytes) {
   proto::ParsedPacket p;
   if (proto::parse(bytes, testbed_.link(), p) != proto::PacketVerdict::Good || !p.opcode) return;
   std::vector<Rung>& rungs = rungs_[{receiver, p.bth.dest_qp}];

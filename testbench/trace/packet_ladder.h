@@ -15,7 +15,7 @@ class PacketLadder {
 
   explicit PacketLadder(Testbed& testbed) : testbed_(testbed) {}
   // `receiver`: the receiving node; `picoseconds`: the time there.
-  void frame(unsigned receiver, u64 picoseconds, std::span<const u8> bytes);
+  void frame(unsigned receiver, u64 picoseconds, const proto::FrameView& bytes);
   // A list of {"client_qpn", "server_qpn", "frames": [[ps, sender (0: the client), opcode, PSN,
   // syndrome or null, bytes]]}, by bundle and queue pair.
   nlohmann::json json() const;

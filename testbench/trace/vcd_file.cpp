@@ -56,7 +56,7 @@ VcdFile::VcdFile(const std::string& path, Testbed& testbed)
   declare();
   for (unsigned wire = 0; wire < testbed.wires(); ++wire)
     testbed.wire(wire).add_tap(
-        [this, wire](u8 sender, sc_core::sc_time at, std::span<const u8> frame_bytes) {
+        [this, wire](u8 sender, sc_core::sc_time at, const proto::FrameView& frame_bytes) {
           frame(wire, sender, at.value(), frame_bytes.size());
         });
 }

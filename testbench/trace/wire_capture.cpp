@@ -26,10 +26,11 @@ WireCapture::WireCapture(const std::string& path, const std::vector<NamedWire>& 
     pcapng_.emplace(path, type, names);
   for (u32 i = 0; i < wires.size(); ++i)
     wires[i].wire->add_tap(
-        [this, i, link](u8 sender, sc_core::sc_time at, std::span<const u8> frame) {
+        [this, i, link](u8 sender, sc_core::sc_time at, const proto::FrameView& frame) {
           // A capture of InfiniBand has no link packets.
-          if (link != proto::LinkLayer::Ethernet && proto::is_link_frame(frame, link)) return;
-          frames_.add(picoseconds_of(at), i * tlm_::Wire::kEnds + sender, frame);
+          if (link != proto::LinkLayer::Ethernet && proto::is_link_frame(frame.held(), link))
+            return;
+          frames_.add(picoseconds_of(at), i * tlm_::Wire::kEnds + sender, frame.held());
           frames_.hand_on_until(picoseconds_of(sc_core::sc_time_stamp()));
         });
 }

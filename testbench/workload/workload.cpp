@@ -11,16 +11,18 @@ constexpr u64 pattern_of(u32 qp, u64 k) { return u64{qp} << 40 | k; }
 }  // namespace
 
 void Checker::fill(tlm_::HostMemory& memory, u64 address, u32 qp, u64 k) const {
-  write_pattern(memory, address, traffic_.message(qp, k).bytes, seed(false), pattern_of(qp, k));
+  write_pattern(memory, address, traffic_.held_of(traffic_.message(qp, k).bytes), seed(false),
+                pattern_of(qp, k));
 }
 
 void Checker::fill_served(tlm_::HostMemory& memory, u64 address, u32 qp, u64 slot) const {
-  write_pattern(memory, address, traffic_.bytes, seed(true), pattern_of(qp, slot));
+  write_pattern(memory, address, traffic_.held_of(traffic_.bytes), seed(true),
+                pattern_of(qp, slot));
 }
 
 bool Checker::has(const tlm_::HostMemory& memory, u64 address, u32 qp, u64 k) const {
-  return !check_pattern(memory, address, traffic_.message(qp, k).bytes, seed(false),
-                        pattern_of(qp, k));
+  return !check_pattern(memory, address, traffic_.held_of(traffic_.message(qp, k).bytes),
+                        seed(false), pattern_of(qp, k));
 }
 
 void Checker::check(const tlm_::HostMemory& memory, u64 address, u32 qp, u64 k) {
@@ -34,9 +36,10 @@ void Checker::check_served(const tlm_::HostMemory& memory, u64 address, u32 qp, 
 void Checker::compare(const tlm_::HostMemory& memory, u64 address, u32 qp, u64 k, u64 seed,
                       u64 pattern) {
   const Message m = traffic_.message(qp, k);
+  const u32 bytes = traffic_.held_of(m.bytes);
   ++messages_;
-  bytes_ += m.bytes;
-  if (const auto wrong = check_pattern(memory, address, m.bytes, seed, pattern))
+  bytes_ += bytes;
+  if (const auto wrong = check_pattern(memory, address, bytes, seed, pattern))
     fail(m.operation,
          fmt::format("{} of {} bytes: byte {} is {:#04x}, sent was {:#04x}", name(qp, k), m.bytes,
                      wrong->offset, wrong->found, wrong->expected));

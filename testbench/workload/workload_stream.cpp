@@ -159,7 +159,7 @@ void StreamSender::prepare(u32 qp, Cycle now) {
   const u64 offset = fetches ? layout_.fetched(qp, k) : layout_.in_flight(qp, k);
   const SgeList sge{mr.addr + offset, m.bytes, mr.lkey};
   if (fetches)
-    end_.verbs->memory().fill(sge.addr, kPoison, m.bytes);
+    end_.verbs->memory().fill(sge.addr, kPoison, traffic_.held_of(m.bytes));
   else if (m.row().work().sends_payload())
     checker.fill(end_.verbs->memory(), sge.addr, qp, k);
   if (m.row().flushes)

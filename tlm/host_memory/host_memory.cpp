@@ -139,21 +139,31 @@ void HostMemory::read_pages(u64 address, void* to, u64 bytes) const {
 
 void HostMemory::write_pages(u64 address, const void* from, u64 bytes) {
   check(address, bytes);
-  const u64 begin = address, all = bytes;
-  bool watched = false;
-  for (const u8* in = static_cast<const u8*>(from); bytes;) {
+  copy_to_pages(address, static_cast<const u8*>(from), bytes);
+  if (is_watched(address, bytes)) [[unlikely]]
+    tell(address, bytes);
+}
+
+void HostMemory::copy_to_pages(u64 address, const u8* in, u64 bytes) {
+  while (bytes) {
     const u64 part = std::min(bytes, left_in_page(address));
     const u8* there = find(address);
-    if (there || !stays_untouched(address, in, part)) {
+    if (there || !stays_untouched(address, in, part))
       copy(there ? const_cast<u8*>(there) : page(address), in, part);
-      watched |= known_[address / kPageBytes % known_.size()].entry & kWatched;
-    }
     address += part;
     in += part;
     bytes -= part;
   }
-  if (watched) [[unlikely]]
-    tell(begin, all);
+}
+
+void HostMemory::write_first(u64 address, std::span<const u8> first, u64 bytes) {
+  check(address, bytes);
+  if (u8* const there = at_hand(address, first.size()))
+    copy(there, first.data(), first.size());
+  else
+    copy_to_pages(address, first.data(), first.size());
+  if (is_watched(address, bytes)) [[unlikely]]
+    tell(address, bytes);
 }
 
 void HostMemory::fill(u64 address, u8 value, u64 bytes) {

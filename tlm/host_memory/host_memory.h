@@ -58,6 +58,8 @@ class HostMemory {
     if (is_watched(address, bytes)) [[unlikely]]
       tell(address, bytes);
   }
+  // Writes only the first bytes of a write of `bytes`: watchers are told of all of them.
+  void write_first(u64 address, std::span<const u8> first, u64 bytes);
   void fill(u64 address, u8 value, u64 bytes);
   // A device that reads any of these bytes gets an error; the host's own software, and writes, do
   // not.
@@ -136,6 +138,7 @@ class HostMemory {
   std::span<const u8> view_page(u64 address, u64 bytes) const;
   void read_pages(u64 address, void* to, u64 bytes) const;
   void write_pages(u64 address, const void* from, u64 bytes);
+  void copy_to_pages(u64 address, const u8* in, u64 bytes);
   const u8* find(u64 address) const;  // nullptr: an untouched page
   bool look_up(u64 number, Known& known) const;
   Entry& entry(u64 address);

@@ -14,6 +14,9 @@ MemoryTarget::MemoryTarget(sc_core::sc_module_name name, HostMemory& memory)
   u8* const data = payload.get_data_ptr();
   if (payload.get_byte_enable_ptr() || payload.get_streaming_width() < bytes) [[unlikely]]
     return payload.set_response_status(move(payload));
+  const auto* const access = payload.get_extension<AccessExtension>();
+  if (access && access->bytes > bytes)
+    return payload.set_response_status(move_first(payload, access->bytes));
   payload.set_response_status(tlm::TLM_OK_RESPONSE);
   if (payload.is_read()) {
     if (const u8* from = memory_.to_read(address, bytes)) [[likely]]
@@ -43,6 +46,19 @@ unsigned MemoryTarget::transport_dbg(tlm::tlm_generic_payload& payload) {
     memory_.read(address, payload.get_data_ptr(), bytes);
   else if (payload.is_write())
     memory_.write(address, payload.get_data_ptr(), bytes);
+  return tlm::TLM_OK_RESPONSE;
+}
+
+tlm::tlm_response_status MemoryTarget::move_first(tlm::tlm_generic_payload& payload, u64 bytes) {
+  const u64 address = payload.get_address(), moved = payload.get_data_length();
+  if (!HostMemory::holds(address, bytes)) return tlm::TLM_ADDRESS_ERROR_RESPONSE;
+  if (payload.is_read()) {
+    if (!memory_.is_readable(address, bytes)) return tlm::TLM_GENERIC_ERROR_RESPONSE;
+    memory_.read(address, payload.get_data_ptr(), moved);
+  } else if (payload.is_write()) {
+    if (!memory_.is_writable(address, bytes)) return tlm::TLM_GENERIC_ERROR_RESPONSE;
+    memory_.write_first(address, {payload.get_data_ptr(), moved}, bytes);
+  }
   return tlm::TLM_OK_RESPONSE;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 #include <systemc>
 
+#include "model/systemc/access_extension.h"
 #include "model/systemc/direct_socket.h"
 #include "tlm/host_memory/host_memory.h"
 
@@ -18,7 +19,8 @@ class MemoryBeyond {
 // The TLM side of a host memory: moves the bytes of a DMA at once and adds no delay, because the
 // HCA calls in the cycle in which its request reaches memory. A request beyond the memory gets
 // TLM_ADDRESS_ERROR_RESPONSE, an unreadable or unwritable one TLM_GENERIC_ERROR_RESPONSE. Several HCAs may share
-// one target.
+// one target. Of an access with an AccessExtension the first bytes move; all of them are judged, and
+// watchers are told of all of them.
 class MemoryTarget : public sc_core::sc_module {
   void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
 
@@ -32,6 +34,8 @@ class MemoryTarget : public sc_core::sc_module {
  private:
   unsigned transport_dbg(tlm::tlm_generic_payload& payload);
   tlm::tlm_response_status move(tlm::tlm_generic_payload& payload);
+  // `bytes`: of the whole access.
+  tlm::tlm_response_status move_first(tlm::tlm_generic_payload& payload, u64 bytes);
   tlm::tlm_response_status move_beyond(const tlm::tlm_generic_payload& payload);
 
   HostMemory& memory_;

@@ -13,7 +13,7 @@ namespace {
 constexpr u64 kMillion = 1'000'000;
 
 // Structure only; the frame may be wrong in many ways and still have a BTH.
-bool has_bth(std::span<const u8> frame, proto::LinkLayer link, proto::ParsedPacket& packet) {
+bool has_bth(const proto::FrameView& frame, proto::LinkLayer link, proto::ParsedPacket& packet) {
   return proto::parse(frame, link, packet) == proto::PacketVerdict::Good;
 }
 }  // namespace
@@ -51,7 +51,7 @@ bool FaultScript::fires(State& s) {
   return s.random.chance(s.rule.per_million, kMillion);
 }
 
-const FaultRule* FaultScript::decide(u8 direction, std::span<const u8> frame, u64 picoseconds) {
+const FaultRule* FaultScript::decide(u8 direction, const proto::FrameView& frame, u64 picoseconds) {
   proto::ParsedPacket packet;
   const bool parsed = has_bth(frame, link_, packet);
   const u64 key = parsed ? key_of(direction, packet.bth.dest_qp, packet.bth.psn) : 0;
@@ -82,23 +82,25 @@ std::vector<FaultUse> FaultScript::uses() const {
   return uses;
 }
 
-void corrupt_frame(std::span<u8> frame, proto::LinkLayer link, engine::Random& random) {
+void FrameCopy::corrupt(proto::LinkLayer link, engine::Random& random) {
   proto::ParsedPacket packet;
-  if (frame.empty()) return;
-  if (!has_bth(frame, link, packet)) {
-    frame[random.below(frame.size())] ^= u8(1u << random.below(8));
-    return;
+  if (empty()) return;
+  u64 first = 0, end = bytes_;
+  if (has_bth(frame(), link, packet)) {
+    // Behind the BTH all is covered: extension headers, payload, pad and the ICRC.
+    first = packet.transport_offset + proto::bytes_of<proto::Bth>();
+    end = packet.icrc_offset + proto::kIcrcBytes;
   }
-  // Behind the BTH all is covered: extension headers, payload, pad and the ICRC.
-  const u64 first = packet.transport_offset + proto::bytes_of<proto::Bth>();
-  const u64 end = packet.icrc_offset + proto::kIcrcBytes;
-  frame[first + random.below(end - first)] ^= u8(1u << random.below(8));
+  const u8 bit = u8(1u << random.below(8));
+  const u64 at = first + random.below(end - first);
+  if (at < held_.size()) held_[at] ^= bit;
+  crcs_ = {};
 }
 
-bool mark_congestion(std::span<u8> frame, proto::LinkLayer link) {
+bool FrameCopy::mark_congestion(proto::LinkLayer link) {
   proto::ParsedPacket packet;
-  if (!has_bth(frame, link, packet)) return false;
-  u8* network = frame.data() + packet.network_offset;
+  if (!has_bth(frame(), link, packet)) return false;
+  u8* network = held_.data() + packet.network_offset;
   switch (packet.framing) {
     case proto::Framing::RoceV2Ip4: {
       auto ip = proto::decode<proto::Ipv4>(network);
@@ -117,10 +119,11 @@ bool mark_congestion(std::span<u8> frame, proto::LinkLayer link) {
     case proto::Framing::RoceV1:
       return false;
     default: {
-      u8* transport = frame.data() + packet.transport_offset;
+      u8* transport = held_.data() + packet.transport_offset;
       auto bth = proto::decode<proto::Bth>(transport);
       bth.fecn = true;
       proto::encode(bth, transport);
+      crcs_.vcrc_ok = false;
       return true;
     }
   }

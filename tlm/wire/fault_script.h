@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "model/engine/random.h"
+#include "model/proto/wire/frame_view.h"
 #include "model/proto/wire/framing.h"
 
 namespace hca::tlm_ {
@@ -62,7 +63,7 @@ class FaultScript {
   proto::LinkLayer link() const { return link_; }
   // Returns the first rule that fires; nullptr: none does. Frames without a BTH match only rules
   // without QPN and PSN.
-  const FaultRule* decide(u8 direction, std::span<const u8> frame, u64 picoseconds);
+  const FaultRule* decide(u8 direction, const proto::FrameView& frame, u64 picoseconds);
   const std::vector<FaultRecord>& records() const { return records_; }
   std::vector<FaultRecord> take_records() { return std::exchange(records_, {}); }
   std::vector<FaultUse> uses() const;
@@ -88,9 +89,26 @@ class FaultScript {
   std::vector<FaultRecord> records_;
 };
 
-// Flips one bit that the ICRC covers, or of the ICRC itself; in a frame without a BTH, any bit.
-void corrupt_frame(std::span<u8> frame, proto::LinkLayer link, engine::Random& random);
-// Marks Congestion Experienced: the ECN bits of IPv4 (with its checksum) or IPv6; in native frames
-// FECN of the BTH. Returns false, and changes nothing, if the frame has neither.
-bool mark_congestion(std::span<u8> frame, proto::LinkLayer link);
+// A copy of a frame that a fault may change, and delay.
+class FrameCopy {
+ public:
+  FrameCopy() = default;
+  explicit FrameCopy(const proto::FrameView& frame)
+      : held_(frame.held().begin(), frame.held().end()),
+        bytes_(frame.size()),
+        crcs_(frame.crcs()) {}
+  bool empty() const { return held_.empty(); }
+  proto::FrameView frame() const { return proto::FrameView::cut(held_, bytes_, crcs_); }
+  // Flips one bit that the ICRC covers, or of the ICRC itself; in a frame without a BTH, any bit.
+  // Does nothing to an empty frame. Of a frame that is cut the bit may lie in what it does not hold.
+  void corrupt(proto::LinkLayer link, engine::Random& random);
+  // Marks Congestion Experienced: the ECN bits of IPv4 (with its checksum) or IPv6; in native
+  // frames FECN of the BTH. Returns false, and changes nothing, if the frame has neither.
+  bool mark_congestion(proto::LinkLayer link);
+
+ private:
+  std::vector<u8> held_;
+  u32 bytes_ = 0;
+  proto::FrameCrcs crcs_;
+};
 }  // namespace hca::tlm_

@@ -11,10 +11,6 @@ using sc_core::sc_time;
 namespace {
 u64 unit() { return sc_time(1, sc_core::SC_PS).value(); }
 sc_time picoseconds(u64 ps) { return sc_time::from_value(ps * unit()); }
-
-std::vector<u8> bytes_of_payload(tlm::tlm_generic_payload& payload) {
-  return {payload.get_data_ptr(), payload.get_data_ptr() + payload.get_data_length()};
-}
 }  // namespace
 
 void check_wire(const WireConfig& c) {
@@ -67,8 +63,8 @@ inline sc_time Wire::arrival(u8 sender, sc_time delay, u64 bytes) {
 
 [[gnu::noinline]] void Wire::tell_taps(u8 sender, const tlm::tlm_generic_payload& payload,
                                        sc_time at) const {
-  for (const auto& [number, tap] : taps_)
-    tap(sender, sc_core::sc_time_stamp() + at, {payload.get_data_ptr(), payload.get_data_length()});
+  const proto::FrameView frame = frame_of(payload);
+  for (const auto& [number, tap] : taps_) tap(sender, sc_core::sc_time_stamp() + at, frame);
 }
 
 [[gnu::hot]] inline void Wire::forward(u8 sender, tlm::tlm_generic_payload& payload, sc_time at) {
@@ -83,14 +79,14 @@ inline sc_time Wire::arrival(u8 sender, sc_time delay, u64 bytes) {
   ++ends_[sender].frames;
   if (looks_ && enters(sender, payload, delay)) [[unlikely]]
     return;
-  forward(sender, payload, arrival(sender, delay, payload.get_data_length()));
+  forward(sender, payload, arrival(sender, delay, frame_of(payload).size()));
   release_held(sender, delay);
 }
 
 [[gnu::noinline]] bool Wire::enters(u8 sender, tlm::tlm_generic_payload& payload, sc_time delay) {
-  const std::span<const u8> frame(payload.get_data_ptr(), payload.get_data_length());
+  const proto::FrameView frame = frame_of(payload);
   for (const Tap& tap : entry_taps_) tap(sender, sc_core::sc_time_stamp() + delay, frame);
-  if (!may_hit_ || proto::is_link_frame(frame, faults_.link())) return false;
+  if (!may_hit_ || proto::is_link_frame(frame.held(), faults_.link())) return false;
   const u64 ps = (sc_core::sc_time_stamp() + delay).value() / unit();
   if (config_.breaks() && config_.is_broken(ps)) return ++ends_[sender].lost;
   if (error_bits_ && is_damaged(sender, frame.size())) return ++ends_[sender].damaged;
@@ -113,8 +109,8 @@ bool Wire::is_damaged(u8 sender, u64 bytes) {
 
 void Wire::apply(const FaultRule& rule, u8 sender, tlm::tlm_generic_payload& payload,
                  sc_time delay) {
-  std::vector<u8> copy = bytes_of_payload(payload);
-  const u64 bytes = copy.size();
+  FrameCopy copy(frame_of(payload));
+  const u64 bytes = copy.frame().size();
   switch (rule.action) {
     case FaultAction::None:
       forward(sender, payload, arrival(sender, delay, bytes));
@@ -124,20 +120,20 @@ void Wire::apply(const FaultRule& rule, u8 sender, tlm::tlm_generic_payload& pay
     case FaultAction::Duplicate:
       ends_[sender].moved = true;
       forward(sender, payload, arrival(sender, delay, bytes));
-      return forward_copy(sender, std::move(copy), arrival(sender, delay, bytes));
+      return forward_copy(sender, copy, arrival(sender, delay, bytes));
     case FaultAction::Reorder:
       release_held(sender, delay);
       ends_[sender].held = std::move(copy);
       ends_[sender].moved = true;
       return;
     case FaultAction::Delay:
-      return forward_copy(sender, std::move(copy), delay + latency_ + picoseconds(rule.delay));
+      return forward_copy(sender, copy, delay + latency_ + picoseconds(rule.delay));
     case FaultAction::Corrupt:
-      corrupt_frame(copy, faults_.link(), random_[sender]);
-      return forward_copy(sender, std::move(copy), arrival(sender, delay, bytes));
+      copy.corrupt(faults_.link(), random_[sender]);
+      return forward_copy(sender, copy, arrival(sender, delay, bytes));
     case FaultAction::MarkEcn:
-      mark_congestion(copy, faults_.link());
-      return forward_copy(sender, std::move(copy), arrival(sender, delay, bytes));
+      copy.mark_congestion(faults_.link());
+      return forward_copy(sender, copy, arrival(sender, delay, bytes));
   }
 }
 
@@ -147,10 +143,9 @@ inline void Wire::release_held(u8 sender, const sc_time& delay) {
 }
 
 [[gnu::noinline]] void Wire::forward_held(u8 sender, const sc_time& delay) {
-  std::vector<u8> frame = std::exchange(ends_[sender].held, {});
+  const FrameCopy copy = std::exchange(ends_[sender].held, {});
   ends_[sender].moved = true;
-  const u64 bytes = frame.size();
-  forward_copy(sender, std::move(frame), arrival(sender, delay, bytes));
+  forward_copy(sender, copy, arrival(sender, delay, copy.frame().size()));
 }
 
 bool Wire::release_held(const sc_time& delay) {
@@ -162,12 +157,19 @@ bool Wire::release_held(const sc_time& delay) {
   return released;
 }
 
-void Wire::forward_copy(u8 sender, std::vector<u8> frame, sc_time at) {
+void Wire::forward_copy(u8 sender, const FrameCopy& copy, sc_time at) {
+  const proto::FrameView frame = copy.frame();
+  const unsigned held = unsigned(frame.held().size());
+  WireExtension extension;
+  extension.frame_bytes = frame.size();
+  extension.crcs = frame.crcs();
   tlm::tlm_generic_payload payload;
   payload.set_command(tlm::TLM_WRITE_COMMAND);
-  payload.set_data_ptr(frame.data());
-  payload.set_data_length(unsigned(frame.size()));
-  payload.set_streaming_width(unsigned(frame.size()));
+  payload.set_data_ptr(const_cast<u8*>(frame.data()));
+  payload.set_data_length(held);
+  payload.set_streaming_width(held);
+  payload.set_extension(&extension);
   forward(sender, payload, at);
+  payload.clear_extension(&extension);
 }
 }  // namespace hca::tlm_

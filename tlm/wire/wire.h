@@ -4,12 +4,12 @@
 
 #include <array>
 #include <functional>
-#include <span>
 #include <systemc>
 #include <vector>
 
 #include "model/engine/random.h"
 #include "model/systemc/direct_socket.h"
+#include "model/systemc/wire_extension.h"
 #include "tlm/wire/fault_script.h"
 #include "tlm/wire/wire_config.h"
 
@@ -31,7 +31,7 @@ class Wire : public sc_core::sc_module {
   static constexpr unsigned kEnds = 2;
   // Called for each frame that leaves the wire, with its sender and the time of its first bit at
   // the receiver; or for each that enters it, with that time.
-  using Tap = std::function<void(u8 sender, sc_core::sc_time at, std::span<const u8> frame)>;
+  using Tap = std::function<void(u8 sender, sc_core::sc_time at, const proto::FrameView& frame)>;
 
   DirectTargetSocketTagged<Wire, &Wire::b_transport> from_a{"from_a"}, from_b{"from_b"};
   tlm_utils::simple_initiator_socket<Wire> to_a{"to_a"}, to_b{"to_b"};
@@ -81,13 +81,13 @@ class Wire : public sc_core::sc_module {
     bool moved = false;          // a fault moved frames: the next arrives no earlier than
     sc_core::sc_time free_from;  // at the far end
     u64 damaged = 0, lost = 0;
-    std::vector<u8> held;  // waits for the next frame
+    FrameCopy held;  // waits for the next frame
   };
   void apply(const FaultRule& rule, u8 sender, tlm::tlm_generic_payload& payload,
              sc_core::sc_time delay);
   void forward(u8 sender, tlm::tlm_generic_payload& payload, sc_core::sc_time arrival);
   void tell_taps(u8 sender, const tlm::tlm_generic_payload& payload, sc_core::sc_time at) const;
-  void forward_copy(u8 sender, std::vector<u8> frame, sc_core::sc_time arrival);
+  void forward_copy(u8 sender, const FrameCopy& copy, sc_core::sc_time arrival);
   void release_held(u8 sender, const sc_core::sc_time& delay);
   void forward_held(u8 sender, const sc_core::sc_time& delay);
   void end_of_elaboration() final {

@@ -37,7 +37,7 @@ void PacketGate::note(Packet* p) {
   const PortAttributes& port = contexts_.ports[port_];
   ParsedPacket parsed;
   const LinkLayer link = framing_row(Framing(port.framing)).link;
-  if (parse({p->frame(), p->frame_bytes}, link, parsed) != PacketVerdict::Good) return;
+  if (parse(p->on_link(), link, parsed) != PacketVerdict::Good) return;
   if (!contexts_.find_qp(parsed.bth.dest_qp)) return;
   gate.need(ContextKind::Qp, parsed.bth.dest_qp);
   if (!parsed.opcode || !parsed.opcode->is_request) return;

@@ -46,8 +46,8 @@ void Dma::serve_several() {
 
 inline void Dma::finish_write() {
   Access& a = writes_.front();
-  a.request.failed =
-      !outside_.write_memory(a.request.address, a.request.buffer, a.request.bytes, now());
+  DmaRequest& r = a.request;
+  r.failed = !outside_.write_memory(r.address, {r.buffer, r.moved}, r.bytes, now());
   accesses_.end(a.request.era);
   const DmaCallbacks& client = clients[a.client];
   if (client.released) client.released(client.self, a.request);
@@ -68,7 +68,7 @@ inline void Dma::finish_read() {
 // An AtomicOp is indivisible: nothing comes between its value and what takes its place.
 inline void Dma::read_memory(Access& a) {
   DmaRequest& r = a.request;
-  if (!outside_.read_memory(r.address, r.buffer, r.bytes, now())) [[unlikely]] {
+  if (!outside_.read_memory(r.address, {r.buffer, r.moved}, r.bytes, now())) [[unlikely]] {
     r.failed = true;
     ++counters.failed_reads;
   } else if (r.operands) [[unlikely]]
@@ -77,8 +77,8 @@ inline void Dma::read_memory(Access& a) {
 
 [[gnu::noinline]] void Dma::change_memory(const Access& a) {
   const DmaRequest& r = a.request;
-  outside_.write_memory(r.address, clients[a.client].changed(clients[a.client].self, r), r.bytes,
-                        now());
+  const u8* const changed = clients[a.client].changed(clients[a.client].self, r);
+  outside_.write_memory(r.address, {changed, r.bytes}, r.bytes, now());
 }
 
 // The bytes of an ATOMIC whose read has left and whose write has not: its own client has no other

@@ -2,6 +2,7 @@
 // The interface between a block and `dma`.
 #pragma once
 #include "model/blocks/memory/accesses.h"
+#include "model/blocks/packet.h"
 #include "model/engine/link.h"
 #include "model/proto/interface/work_rows.h"
 
@@ -29,9 +30,10 @@ struct DmaRequest {
   u64 address = 0;
   u8* buffer = nullptr;
   u32 bytes = 0;  // 0 for a read that only keeps its place in the order
+  u32 moved = 0;  // of these, the first ones, which have a place in the buffer
   bool write = false;
   bool notify = false;  // for a write: notify the client when it is ordered before all later ones
-  // Memory returned an error: all bytes of a read are ones, a write is lost.
+  // Memory returned an error: all moved bytes of a read are ones, a write is lost.
   bool failed = false;
   u8 operands = 0;  // for an AtomicOp (a read that modifies): bytes of operands sent with it
   // For the Atomic client: a read locks its bytes, the following write unlocks them.
@@ -44,12 +46,16 @@ struct DmaRequest {
   void set_read(u64 from, u8* to, u32 n, void* with, bool tell = false) {
     address = from;
     buffer = to;
-    bytes = n;
+    bytes = moved = n;
     write = false;
     notify = tell;
     context = with;
     failed = locks = false;
     operands = 0;
+  }
+  void set_read(u64 from, const PayloadPiece& to, void* with, bool tell) {
+    set_read(from, to.at, to.bytes, with, tell);
+    moved = to.held;
   }
   void set_atomic(u64 at, u8* original, u8 operand_bytes, void* with) {
     set_read(at, original, proto::kAtomicBytes, with);
@@ -58,13 +64,17 @@ struct DmaRequest {
   void set_write(u64 to, const u8* from, u32 n, void* with, bool tell, Cycle first, Cycle last) {
     address = to;
     buffer = const_cast<u8*>(from);
-    bytes = n;
+    bytes = moved = n;
     write = true;
     notify = tell;
     context = with;
     first_in = first;
     last_in = last;
     locks = false;
+  }
+  void set_write(u64 to, const PayloadPiece& from, void* with, bool tell, Cycle first, Cycle last) {
+    set_write(to, from.at, from.bytes, with, tell, first, last);
+    moved = from.held;
   }
 };
 using DmaLink = AccessLink<DmaRequest, 8>;

@@ -88,7 +88,7 @@ u32 LinkControl::room_of(const Packet& p) const {
 }
 
 unsigned LinkControl::lane_of_received(const Packet& p) const {
-  if (is(FlowControl::Pfc)) return priority_of({p.frame(), p.frame_bytes});
+  if (is(FlowControl::Pfc)) return priority_of(p.bytes());
   if (!is(FlowControl::Credits)) return 0;
   const u8 lane = proto::lane_of(p.frame());
   return lane == kManagementLane ? kManagement : lane % kLanes;
@@ -96,7 +96,8 @@ unsigned LinkControl::lane_of_received(const Packet& p) const {
 
 // A native packet gets its lane, but for that of management.
 unsigned LinkControl::lane_of_sent(Packet& p) const {
-  if (!is_native(p.shape.framing)) return priority_of({p.frame(), p.shape.icrc_offset});
+  if (!is_native(p.shape.framing))
+    return priority_of({p.frame(), std::min(p.held, p.shape.icrc_offset)});
   if (proto::lane_of(p.frame()) == kManagementLane) return kManagement;
   const unsigned lane = lane_of_sl_[service_level_of(p.frame())];
   if (is(FlowControl::Credits)) set_lane(p.frame(), u8(lane));
@@ -112,8 +113,7 @@ bool LinkControl::has_room(const Lane& lane, u32 room) const {
 
 // A frame's first byte is here.
 void LinkControl::take(Packet* p, Cycle taken) {
-  const std::span<const u8> frame{p->frame(), p->frame_bytes};
-  if (is_link_frame(frame, framing_row(Framing(attributes_.framing)).link)) {
+  if (is_link_frame(p->bytes(), framing_row(Framing(attributes_.framing)).link)) {
     hear(*p);
     return PacketPool::give_back(p);
   }
@@ -222,7 +222,7 @@ void LinkControl::send() {
 }
 
 void LinkControl::hear(const Packet& p) {
-  const std::span<const u8> frame{p.frame(), p.frame_bytes};
+  const std::span<const u8> frame = p.bytes();
   if (const auto credit = read_credit_packet(frame); credit && is(FlowControl::Credits)) {
     if (credit->lane >= config_.lanes) return;
     Lane& lane = lanes_[credit->lane];

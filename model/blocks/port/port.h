@@ -123,7 +123,7 @@ class PortReceive : public engine::Block {
   };
   PortReceive(const PortConfig& config, const IcrcUnitConfig& icrc, u64 clock_hz,
               device::Contexts& contexts, ResponderCheck& responder, ResponseCheck& response,
-              Congestion& congestion, unsigned port = 0)
+              Congestion& congestion, unsigned port = 0, Payload payload = Payload::Carried)
       : contexts_(contexts),
         counts_(contexts),
         responder_(responder),
@@ -135,7 +135,8 @@ class PortReceive : public engine::Block {
         config_(config),
         icrc_({icrc}, {}),
         wire_(engine::Rate(config.link_rate, clock_hz)),
-        all_headers_(engine::Rate(config.link_rate, clock_hz).cycles_for(proto::kMaxHeaderBytes)) {
+        all_headers_(engine::Rate(config.link_rate, clock_hz).cycles_for(proto::kMaxHeaderBytes)),
+        pool_(payload) {
     bells_in.mark(pending_, kBells);
   }
 

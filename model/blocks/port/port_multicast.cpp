@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Multicast datagrams: one copy for each queue pair of the group (G25.2).
 #include <algorithm>
-#include <cstring>
 
 #include "model/blocks/port/port.h"
 #include "model/proto/transport/multicast.h"
@@ -18,9 +17,8 @@ using namespace proto;
   contexts_.each_receiver(port_, dgid, p.frame(), p.shape, p.qpn, [&](u32) { any = true; });
   if (!any) return;
   Packet* copy = pool_.take();
-  copy->frame_bytes = p.frame_bytes;
+  copy->set_frame(p.on_link());
   copy->turned = true;
-  std::memcpy(copy->frame(), p.frame(), p.frame_bytes);
   arrive(copy, at);
 }
 
@@ -28,13 +26,12 @@ using namespace proto;
 bool PortReceive::spread(const Packet& p, Cycle checked) {
   const auto copy_to = [&](u32 qpn) {
     Packet* copy = pool_.take();
-    copy->frame_bytes = p.frame_bytes;
+    copy->set_frame(p.on_link());
     copy->parsed = p.parsed;
     copy->first = p.first;
     copy->last = std::max(p.last, now()) + (checked - now());
     copy->qpn = qpn;
     copy->psn = p.parsed.bth.psn;
-    std::memcpy(copy->frame(), p.frame(), p.frame_bytes);
     copies_.push({copy, checked});
     pending_ |= kCopies;
     ++counters.rx_copies;

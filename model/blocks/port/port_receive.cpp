@@ -30,8 +30,7 @@ inline Cycle PortReceive::taken_at(const Packet& p) const {
 // A data frame comes to its buffer with its first byte, one of the link is read when all of it is
 // in.
 [[gnu::cold]] void PortReceive::arrive_at(LinkControl& first, Packet* p) {
-  const std::span<const u8> frame{p->frame(), p->frame_bytes};
-  const bool is_control = is_link_frame(frame, framing_row(Framing(attributes_.framing)).link);
+  const bool is_control = is_link_frame(p->bytes(), framing_row(Framing(attributes_.framing)).link);
   first.frames_in.deliver(is_control ? p->last : p->first, arrivals_++,
                           {p, is_control ? p->last : taken_at(*p)});
 }
@@ -158,9 +157,9 @@ inline void PortReceive::pass(Packet* p, Cycle checked) {
 
 inline bool PortReceive::frame_good(Packet& p, Cycle checked) {
   const LinkLayer link = framing_row(Framing(attributes_.framing)).link;
-  const std::span<const u8> frame{p.frame(), p.frame_bytes};
-  const PacketVerdict v = stand_ins ? check_by(*stand_ins, p, link)
-                                    : check_frame(frame, link, known_, network_crcs_, p.parsed);
+  const PacketVerdict v = stand_ins
+                              ? check_by(*stand_ins, p, link)
+                              : check_frame(p.on_link(), link, known_, network_crcs_, p.parsed);
   u32& dest_qp = p.parsed.bth.dest_qp;
   if (v != PacketVerdict::Good) [[unlikely]]
     return drop(counter_of(v));
@@ -178,7 +177,7 @@ inline bool PortReceive::frame_good(Packet& p, Cycle checked) {
 // T12, steps 3 to 6: RDETH names the EE context.
 [[gnu::cold]] bool PortReceive::is_for_context(Packet& p) {
   const bool are_read = stand_ins && stand_ins->rx_parser;
-  if (!are_read) read_rd_headers(p.parsed, {p.frame(), p.frame_bytes});
+  if (!are_read) read_rd_headers(p.parsed, p.bytes());
   const u32 ee = device::ee_number(p.parsed.rdeth.ee_context);
   const auto counter =
       port_drop(attributes_, port_, p.frame(), p.parsed, contexts_.find_number(ee));

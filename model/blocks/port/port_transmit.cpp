@@ -81,7 +81,7 @@ inline u32 PortTransmit::finish(Packet& p) {
   if (stand_ins) [[unlikely]]
     return finish_by(*stand_ins, p);
   if (!p.has_icrc) p.insert_icrc(network_crcs_);
-  return proto::end_frame(p.frame(), p.shape);
+  return p.end_frame();
 }
 
 // A port with link control, or of a core that is slower than its link, has more to do.
@@ -148,7 +148,7 @@ template <bool kSpecial>
 // A frame of link_control passes no ICRC unit, but waits as long as one that does.
 [[gnu::cold]] void PortTransmit::send_control(PacketLink& from, PacketLink& other) {
   Packet* p = from.front();
-  if (const auto credit = proto::read_credit_packet({p->frame(), p->frame_bytes}))
+  if (const auto credit = proto::read_credit_packet(p->bytes()))
     proto::set_blocks_sent(p->frame(), blocks_sent_[credit->lane] & proto::kCreditMask);
   const Cycle start = std::max(now(), link_free_);
   const Cycle free = pacer_.next(start, proto::bytes_on_link(p->frame_bytes, p->shape.framing));

@@ -94,7 +94,7 @@ class QueuesOf final : public RdQueues {
   p.receive_queue = queue;
   SharedQueue* const shared = queue.is_shared() ? srqs_.find(queue.srqn()) : nullptr;
   const RequestView view{p.parsed,
-                         {p.frame(), p.frame_bytes},
+                         p.bytes(),
                          qp,
                          state,
                          region_of(p.parsed, key),

@@ -27,7 +27,7 @@ Cycle ResponseCheck::check(Packet& p, Cycle at, Acknowledgement& out) {
 
 bool ResponseCheck::good(const Packet& p, const QpConfig& qp) {
   const RequestCause cause = judge_response_header(
-      {p.parsed, {p.frame(), p.frame_bytes}, qp, context_.contexts.receive_of(p.qpn), nullptr});
+      {p.parsed, p.bytes(), qp, context_.contexts.receive_of(p.qpn), nullptr});
   counts_.drop(qp.port, counter_of(cause, qp, p.frame(), p.parsed));
   switch (cause) {
     case RequestCause::Good:

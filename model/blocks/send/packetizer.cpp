@@ -37,7 +37,8 @@ void GatherCursor::skip(u32 bytes) {
   ++counters.packets;
   counters.payload_bytes += left_;
   if (!cursor.count) {
-    std::memcpy(packet->payload(), cursor.segments + cursor.inline_offset, left_);
+    const PayloadPiece to = next_piece(left_);
+    std::memcpy(to.at, cursor.segments + cursor.inline_offset, to.held);
     cursor.inline_offset += left_;
     left_ = 0;
   }
@@ -61,10 +62,14 @@ void Packetizer::pass(Packet* packet, Cycle now) {
 
 bool Packetizer::gather(Cycle now) { return gather_piece(now); }
 
+inline PayloadPiece Packetizer::next_piece(u32 bytes) {
+  return packet_->piece(packet_->shape.payload_offset + filled_, bytes);
+}
+
 inline bool Packetizer::gather_piece(Cycle now) {
   // A packet without payload from memory keeps its place in its queue pair by an empty read.
   if (!left_) {
-    ask(packet_->payload(), 0, 0, true, now);
+    ask(next_piece(0), 0, true, now);
     return true;
   }
   proto::Sge sge = sge_at(*cursor_);
@@ -76,20 +81,23 @@ inline bool Packetizer::gather_piece(Cycle now) {
   // The key was good when the message began; a region that is gone since gives zeros.
   const proto::Run run = run_of(protection_.find(sge.lkey), sge.lkey, sge.va + cursor_->offset,
                                 std::min(left_, sge.bytes - cursor_->offset));
-  u8* to = packet_->payload() + filled_;
-  if (!run.there) std::memset(to, 0, run.bytes);
+  PayloadPiece to = next_piece(run.bytes);
+  if (!run.there) {
+    std::memset(to.at, 0, to.held);
+    to.bytes = to.held = 0;
+  }
   filled_ += run.bytes;
   left_ -= run.bytes;
   cursor_->offset += run.bytes;
   ++counters.gathers;
-  ask(to, run.address, run.there ? run.bytes : 0, !left_, now);
+  ask(to, run.address, !left_, now);
   return !packet_;
 }
 
-inline void Packetizer::ask(u8* buffer, u64 address, u32 bytes, bool complete, Cycle now) {
+inline void Packetizer::ask(const PayloadPiece& to, u64 address, bool complete, Cycle now) {
   const Cycle at = std::max({enters_, last_ask_ + 1, now + 1});
   last_ask_ = at;
-  dma_out->start(1, at - now - 1).set_read(address, buffer, bytes, packet_, complete);
+  dma_out->start(1, at - now - 1).set_read(address, to, packet_, complete);
   if (complete) packet_ = nullptr;
 }
 

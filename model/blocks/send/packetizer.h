@@ -115,7 +115,8 @@ class Packetizer {
  private:
   void arrived(const DmaRequest& request, Cycle first, Cycle last);
   [[gnu::always_inline]] bool gather_piece(Cycle now);
-  void ask(u8* buffer, u64 address, u32 bytes, bool complete, Cycle now);
+  PayloadPiece next_piece(u32 bytes);
+  void ask(const PayloadPiece& to, u64 address, bool complete, Cycle now);
   void pass(Packet* packet, Cycle now);
   Cycle release(Packet& packet, Cycle last, Cycle not_before);
   Cycle behind_unit(const Packet& packet) const;

@@ -18,7 +18,8 @@ constexpr bool has_network_header(Framing framing) { return framing != Framing::
 
 // Puts the network header before the payload, as it is delivered. This overwrites the headers
 // between, which are not needed any more; a frame has room for the 40 bytes after its end.
-inline void prepend_header(u8* frame, ParsedPacket& packet, RequestEffect& e) {
+// `held`: bytes of the payload that are in the frame. Returns by how many they move towards its end.
+inline u32 prepend_header(u8* frame, u32 held, ParsedPacket& packet, RequestEffect& e) {
   if (is_native(packet.framing)) {
     const auto lrh = decode<Lrh>(frame);
     e.slid = lrh.slid;
@@ -28,14 +29,17 @@ inline void prepend_header(u8* frame, ParsedPacket& packet, RequestEffect& e) {
   const u32 bytes = packet.framing == Framing::RoceV2Ip4 ? bytes_of<Ipv4>() : kDatagramHeaderBytes;
   if (has_network_header(packet.framing))
     std::memcpy(header.data() + (header.size() - bytes), frame + packet.network_offset, bytes);
-  if (packet.payload_offset < kDatagramHeaderBytes) {
-    std::memmove(frame + kDatagramHeaderBytes, frame + packet.payload_offset, packet.payload_bytes);
+  const u32 moves =
+      kDatagramHeaderBytes - std::min<u32>(kDatagramHeaderBytes, packet.payload_offset);
+  if (moves) {
+    std::memmove(frame + kDatagramHeaderBytes, frame + packet.payload_offset, held);
     packet.payload_offset = kDatagramHeaderBytes;
   }
   packet.payload_offset -= kDatagramHeaderBytes;
   packet.payload_bytes += kDatagramHeaderBytes;
   std::memcpy(frame + packet.payload_offset, header.data(), header.size());
   e.has_header = true;
+  return moves;
 }
 
 // Fills in the fields of a datagram's CQE, except its length.

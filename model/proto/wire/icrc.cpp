@@ -148,18 +148,21 @@ PacketVerdict check(PacketVerdict parsed, ParsedPacket& out, const Icrc& icrc, c
   return PacketVerdict::Good;
 }
 template <class... Known>
-PacketVerdict check(PacketVerdict parsed, std::span<const u8> frame, ParsedPacket& out,
+PacketVerdict check(PacketVerdict parsed, const FrameView& frame, ParsedPacket& out,
                     Known&&... known) {
+  if (frame.is_cut())
+    return check(
+        parsed, out, [&] { return frame.crcs().icrc_ok; }, [&] { return frame.crcs().vcrc_ok; });
   return check(
       parsed, out, [&] { return is_icrc_good(frame.data(), out, known...); },
-      [&] { return vcrc_good(frame, out); });
+      [&] { return vcrc_good(frame.held(), out); });
 }
 }  // namespace
 
-PacketVerdict check_frame(std::span<const u8> frame, LinkLayer link, ParsedPacket& out) {
+PacketVerdict check_frame(const FrameView& frame, LinkLayer link, ParsedPacket& out) {
   return check(parse(frame, link, out), frame, out);
 }
-PacketVerdict check_frame(std::span<const u8> frame, LinkLayer link, FrameCrcs crcs,
+PacketVerdict check_frame(const FrameView& frame, LinkLayer link, FrameCrcs crcs,
                           ParsedPacket& out) {
   return check(
       parse(frame, link, out), out, [&] { return crcs.icrc_ok; }, [&] { return crcs.vcrc_ok; });
@@ -167,21 +170,21 @@ PacketVerdict check_frame(std::span<const u8> frame, LinkLayer link, FrameCrcs c
 namespace {
 static_assert(bytes_of<Ethernet>() + bytes_of<Vlan>() + bytes_of<Ipv6>() + bytes_of<Udp>() <=
               sizeof(KnownNetwork::head));
-void keep(std::span<const u8> frame, LinkLayer link, const ParsedPacket& packet, u32 crc,
+void keep(const FrameView& frame, LinkLayer link, const ParsedPacket& packet, u32 crc,
           KnownNetwork& known) {
   const bool has_udp = packet.framing == Framing::RoceV2Ip4 || packet.framing == Framing::RoceV2Ip6;
-  const bool has_checksum = has_udp && load_be<2>(&frame[packet.transport_offset - 2]);
+  const bool has_checksum = has_udp && load_be<2>(frame.data() + packet.transport_offset - 2);
   if (has_checksum) return;  // the checksum covers the payload
-  known = {.frame_bytes = u32(frame.size()),
+  known = {.frame_bytes = frame.size(),
            .link = link,
            .framing = packet.framing,
            .network_offset = packet.network_offset,
            .transport_offset = packet.transport_offset,
            .transport_bytes = packet.icrc_offset - packet.transport_offset + kIcrcBytes,
            .crc = crc};
-  std::copy_n(frame.begin(), packet.transport_offset, known.head.begin());
+  std::copy_n(frame.data(), packet.transport_offset, known.head.begin());
 }
-[[gnu::noinline]] PacketVerdict check_unknown(PacketVerdict parsed, std::span<const u8> frame,
+[[gnu::noinline]] PacketVerdict check_unknown(PacketVerdict parsed, const FrameView& frame,
                                               LinkLayer link, KnownNetwork& known,
                                               NetworkCrcs& known_crcs, ParsedPacket& out) {
   if (parsed != PacketVerdict::Good && parsed != PacketVerdict::ReservedOpcode) return parsed;
@@ -193,9 +196,8 @@ void keep(std::span<const u8> frame, LinkLayer link, const ParsedPacket& packet,
 }
 }  // namespace
 
-[[gnu::hot]] PacketVerdict check_frame(std::span<const u8> frame, LinkLayer link,
-                                       KnownNetwork& known, NetworkCrcs& known_crcs,
-                                       ParsedPacket& out) {
+[[gnu::hot]] PacketVerdict check_frame(const FrameView& frame, LinkLayer link, KnownNetwork& known,
+                                       NetworkCrcs& known_crcs, ParsedPacket& out) {
   const PacketVerdict parsed = parse(frame, link, known, out);
   if (known.matched) [[likely]]
     return check(parsed, frame, out, NetworkPart{known.crc});

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "model/proto/wire/extended_opcodes.h"
+#include "model/proto/wire/frame_view.h"
 #include "model/proto/wire/framing.h"
 
 namespace hca::proto {
@@ -52,10 +53,10 @@ struct ParsedPacket : ParsedStart, ExtHeaders {
 };
 
 // Parses the structure of a frame, before any context is needed. Reads nothing outside `frame`,
-// allocates nothing. Good: all of `out` is set; BadTver, BadPad and ReservedOpcode: framing,
+// allocates nothing. A UDP checksum of a cut frame is not checked. Good: all of `out` is set; BadTver, BadPad and ReservedOpcode: framing,
 // network_offset, transport_offset and bth are. Trailing bytes of an Ethernet frame after its IP or
 // GRH length are padding. ICRC and VCRC: below.
-PacketVerdict parse(std::span<const u8> frame, LinkLayer link, ParsedPacket& out);
+PacketVerdict parse(const FrameView& frame, LinkLayer link, ParsedPacket& out);
 
 // The form of a packet; `bytes`: from its BTH to the end of its ICRC.
 constexpr PacketVerdict transport_form(const OpcodeRow& row, u8 pad_count, u32 bytes) {
@@ -93,8 +94,7 @@ struct alignas(64) KnownNetwork {
 };
 // The same, and sets known.matched if the bytes match; then they are not parsed again. Does not
 // change the rest of `known`.
-PacketVerdict parse(std::span<const u8> frame, LinkLayer link, KnownNetwork& known,
-                    ParsedPacket& out);
+PacketVerdict parse(const FrameView& frame, LinkLayer link, KnownNetwork& known, ParsedPacket& out);
 
 // ---- CRCs ----
 class NetworkCrcs;
@@ -104,15 +104,12 @@ u32 icrc_of(const u8* frame, const FrameShape& shape);
 bool icrc_good(std::span<const u8> frame, const FrameShape& shape);
 // parse(), then the CRCs. A packet of a reserved opcode is Good too, without an OpcodeRow and
 // without payload: its queue pair answers it (BTH-4).
-PacketVerdict check_frame(std::span<const u8> frame, LinkLayer link, ParsedPacket& out);
+PacketVerdict check_frame(const FrameView& frame, LinkLayer link, ParsedPacket& out);
 // The same with CRCs that the caller has already checked.
-struct FrameCrcs {
-  bool icrc_ok = false, vcrc_ok = false;  // vcrc_ok: native framings
-};
-PacketVerdict check_frame(std::span<const u8> frame, LinkLayer link, FrameCrcs crcs,
+PacketVerdict check_frame(const FrameView& frame, LinkLayer link, FrameCrcs crcs,
                           ParsedPacket& out);
 // The same, faster, using the known parts of earlier frames.
-PacketVerdict check_frame(std::span<const u8> frame, LinkLayer link, KnownNetwork& known,
+PacketVerdict check_frame(const FrameView& frame, LinkLayer link, KnownNetwork& known,
                           NetworkCrcs& known_crcs, ParsedPacket& out);
 // Native framings: the two bytes after the ICRC.
 bool vcrc_good(std::span<const u8> frame, const FrameShape& shape);

@@ -23,17 +23,18 @@ void take_ext(Ext ext, const u8*& at, ExtHeaders& out) {
 }
 
 // A packet of a functional class: its Extended OpCode gives its headers, and they its position.
-[[gnu::noinline]] PacketVerdict parse_extended(const u8* frame, u32 offset, u32 bytes,
+[[gnu::noinline]] PacketVerdict parse_extended(const FrameView& frame, u32 offset, u32 bytes,
                                                ParsedPacket& out) {
   const OpcodeRow& of_class = *out.opcode;
   out.opcode = nullptr;
   if (transport_form(of_class, out.bth.pad_count, bytes) != Good) return ReservedOpcode;
-  const u8* const headers = frame + offset + bytes_of<Bth>();
+  const u8* const headers = frame.data() + offset + bytes_of<Bth>();
   const u8* at = headers;
   of_class.ext.for_each([&](Ext ext) { take_ext(ext, at, out); });
   const OpcodeRow& row = row_or_class(of_class, out.eoeth.extended_opcode);
   if (transport_form(row, out.bth.pad_count, bytes) != Good) return ReservedOpcode;
   const u32 before = bytes_of<Bth>() + row.ext_bytes;
+  if (frame.held().size() < offset + before) return ReservedOpcode;  // a damaged one that is cut
   out.payload_offset = u16(offset + before);
   out.payload_bytes = bytes - before - kIcrcBytes - out.bth.pad_count;
   at = headers;
@@ -43,12 +44,12 @@ void take_ext(Ext ext, const u8*& at, ExtHeaders& out) {
 }
 
 // `bytes`: from the BTH to the end of the ICRC.
-[[gnu::always_inline]] inline PacketVerdict parse_transport(const u8* frame, u32 offset, u32 bytes,
-                                                            ParsedPacket& out) {
+[[gnu::always_inline]] inline PacketVerdict parse_transport(const FrameView& frame, u32 offset,
+                                                            u32 bytes, ParsedPacket& out) {
   if (bytes < bytes_of<Bth>() + kIcrcBytes) return Truncated;
   out.transport_offset = u16(offset);
   out.icrc_offset = offset + bytes - kIcrcBytes;
-  decode_to(frame + offset, out.bth);
+  decode_to(frame.data() + offset, out.bth);
   if (out.bth.tver != 0) [[unlikely]]
     return BadTver;
   out.opcode = opcode_row(out.bth.opcode);
@@ -67,7 +68,7 @@ void take_ext(Ext ext, const u8*& at, ExtHeaders& out) {
   out.payload_offset = u16(offset + headers);
   out.payload_bytes = bytes - headers - kIcrcBytes - out.bth.pad_count;
 
-  const u8* at = frame + offset + bytes_of<Bth>();
+  const u8* at = frame.data() + offset + bytes_of<Bth>();
   out.opcode->ext.for_each([&](Ext ext) { take_ext(ext, at, out); });
   return Good;
 }
@@ -78,21 +79,22 @@ bool udp_checksum_good(std::span<const u8> addresses, const u8* udp, u32 length)
                 sum_of_words(udp, length)) == 0xFFFF;
 }
 
-PacketVerdict parse_udp(const u8* frame, u32 offset, u32 bytes, std::span<const u8> addresses,
-                        ParsedPacket& out) {
+PacketVerdict parse_udp(const FrameView& frame, u32 offset, u32 bytes,
+                        std::span<const u8> addresses, ParsedPacket& out) {
   if (bytes < bytes_of<Udp>()) return Truncated;
-  const Udp udp = decode<Udp>(frame + offset);
+  const u8* const at = frame.data() + offset;
+  const Udp udp = decode<Udp>(at);
   if (udp.destination_port != kRoceUdpPort) [[unlikely]]
     return BadUdpPort;
   if (udp.length != bytes) [[unlikely]]
     return BadLength;
-  if (udp.checksum != 0 && !udp_checksum_good(addresses, frame + offset, bytes)) [[unlikely]]
+  if (udp.checksum != 0 && !frame.is_cut() && !udp_checksum_good(addresses, at, bytes)) [[unlikely]]
     return BadUdpChecksum;
   return parse_transport(frame, offset + bytes_of<Udp>(), bytes - bytes_of<Udp>(), out);
 }
 
-PacketVerdict parse_ipv4(std::span<const u8> frame, u32 offset, ParsedPacket& out) {
-  const u32 available = u32(frame.size()) - offset;
+PacketVerdict parse_ipv4(const FrameView& frame, u32 offset, ParsedPacket& out) {
+  const u32 available = frame.size() - offset;
   if (available < bytes_of<Ipv4>()) return Truncated;
   const u8* const at = frame.data() + offset;
   const Ipv4 ip = decode<Ipv4>(at);
@@ -111,12 +113,12 @@ PacketVerdict parse_ipv4(std::span<const u8> frame, u32 offset, ParsedPacket& ou
   if (ip.protocol != kIpProtocolUdp) [[unlikely]]
     return NotUdp;
   out.framing = Framing::RoceV2Ip4;
-  return parse_udp(frame.data(), offset + bytes_of<Ipv4>(), ip.total_length - bytes_of<Ipv4>(),
+  return parse_udp(frame, offset + bytes_of<Ipv4>(), ip.total_length - bytes_of<Ipv4>(),
                    {at + 12, 8}, out);
 }
 
-PacketVerdict parse_ipv6(std::span<const u8> frame, u32 offset, ParsedPacket& out) {
-  const u32 available = u32(frame.size()) - offset;
+PacketVerdict parse_ipv6(const FrameView& frame, u32 offset, ParsedPacket& out) {
+  const u32 available = frame.size() - offset;
   if (available < bytes_of<Ipv6>()) return Truncated;
   const u8* const at = frame.data() + offset;
   const Ipv6 ip = decode<Ipv6>(at);
@@ -127,13 +129,14 @@ PacketVerdict parse_ipv6(std::span<const u8> frame, u32 offset, ParsedPacket& ou
   if (ip.next_header != kIpProtocolUdp) [[unlikely]]
     return NotUdp;
   out.framing = Framing::RoceV2Ip6;
-  return parse_udp(frame.data(), offset + bytes_of<Ipv6>(), ip.payload_length, {at + 8, 32}, out);
+  return parse_udp(frame, offset + bytes_of<Ipv6>(), ip.payload_length, {at + 8, 32}, out);
 }
 
 // Parses a GRH and the BTH after it. `available`: bytes from the GRH to the ICRC, at least.
-PacketVerdict parse_grh(const u8* frame, u32 offset, u32 available, bool exact, ParsedPacket& out) {
+PacketVerdict parse_grh(const FrameView& frame, u32 offset, u32 available, bool exact,
+                        ParsedPacket& out) {
   if (available < bytes_of<Grh>()) return Truncated;
-  const Grh grh = decode<Grh>(frame + offset);
+  const Grh grh = decode<Grh>(frame.data() + offset);
   if (grh.ip_ver != kIpVersion6) [[unlikely]]
     return BadIpVersion;
   if (grh.nxt_hdr != kNextHeaderIba) [[unlikely]]
@@ -145,7 +148,7 @@ PacketVerdict parse_grh(const u8* frame, u32 offset, u32 available, bool exact, 
   return parse_transport(frame, offset + bytes_of<Grh>(), grh.pay_len, out);
 }
 
-PacketVerdict parse_native(std::span<const u8> frame, ParsedPacket& out) {
+PacketVerdict parse_native(const FrameView& frame, ParsedPacket& out) {
   if (frame.size() < bytes_of<Lrh>()) return Truncated;
   const Lrh lrh = decode<Lrh>(frame.data());
   if (lrh.lver != 0) [[unlikely]]
@@ -157,15 +160,15 @@ PacketVerdict parse_native(std::span<const u8> frame, ParsedPacket& out) {
   if (lrh.lnh == kLnhLocal) {
     out.framing = Framing::IbLocal;
     out.network_offset = 0;
-    return parse_transport(frame.data(), bytes_of<Lrh>(), behind, out);
+    return parse_transport(frame, bytes_of<Lrh>(), behind, out);
   }
   if (lrh.lnh != kLnhGlobal) return RawPacket;
   out.framing = Framing::IbGlobal;
   out.network_offset = bytes_of<Lrh>();
-  return parse_grh(frame.data(), bytes_of<Lrh>(), behind, true, out);
+  return parse_grh(frame, bytes_of<Lrh>(), behind, true, out);
 }
 
-PacketVerdict parse_ethernet(std::span<const u8> frame, ParsedPacket& out) {
+PacketVerdict parse_ethernet(const FrameView& frame, ParsedPacket& out) {
   u32 offset = bytes_of<Ethernet>();
   if (frame.size() < offset) return Truncated;
   u64 type = load_be<2>(frame.data() + offset - 2);
@@ -179,17 +182,17 @@ PacketVerdict parse_ethernet(std::span<const u8> frame, ParsedPacket& out) {
   if (type == kEtherTypeIpv6) return parse_ipv6(frame, offset, out);
   if (type != kEtherTypeRoce) return UnknownEtherType;
   out.framing = Framing::RoceV1;
-  return parse_grh(frame.data(), offset, u32(frame.size()) - offset, false, out);
+  return parse_grh(frame, offset, frame.size() - offset, false, out);
 }
 
 }  // namespace
 
-PacketVerdict parse(std::span<const u8> frame, LinkLayer link, ParsedPacket& out) {
+PacketVerdict parse(const FrameView& frame, LinkLayer link, ParsedPacket& out) {
   return link == LinkLayer::Ethernet ? parse_ethernet(frame, out) : parse_native(frame, out);
 }
 
-PacketVerdict parse_at(std::span<const u8> frame, Layer layer, u32 offset, ParsedPacket& out) {
-  const u32 available = u32(frame.size()) - offset;
+PacketVerdict parse_at(const FrameView& frame, Layer layer, u32 offset, ParsedPacket& out) {
+  const u32 available = frame.size() - offset;
   out.network_offset = u16(offset);
   out.framing = Framing::RoceV2Ip4;
   switch (layer) {
@@ -201,16 +204,16 @@ PacketVerdict parse_at(std::span<const u8> frame, Layer layer, u32 offset, Parse
       return parse_ipv6(frame, offset, out);
     case Layer::Grh:
       out.framing = Framing::RoceV1;
-      return parse_grh(frame.data(), offset, available, false, out);
+      return parse_grh(frame, offset, available, false, out);
     case Layer::Udp: {
       if (available < bytes_of<Udp>()) return Truncated;
       const u32 length = decode<Udp>(frame.data() + offset).length;
       if (length > available) return Truncated;
       if (length < bytes_of<Udp>()) return BadLength;
-      return parse_transport(frame.data(), offset + bytes_of<Udp>(), length - bytes_of<Udp>(), out);
+      return parse_transport(frame, offset + bytes_of<Udp>(), length - bytes_of<Udp>(), out);
     }
     case Layer::Bth:
-      return parse_transport(frame.data(), offset, available, out);
+      return parse_transport(frame, offset, available, out);
     default:
       return UnknownEtherType;
   }
@@ -224,7 +227,7 @@ bool is_same(const u8* head, const u8* frame, u32 bytes) {
 }
 }  // namespace
 
-[[gnu::hot]] PacketVerdict parse(std::span<const u8> frame, LinkLayer link, KnownNetwork& known,
+[[gnu::hot]] PacketVerdict parse(const FrameView& frame, LinkLayer link, KnownNetwork& known,
                                  ParsedPacket& out) {
   known.matched = frame.size() == known.frame_bytes && link == known.link &&
                   is_same(known.head.data(), frame.data(), known.transport_offset);
@@ -232,7 +235,7 @@ bool is_same(const u8* head, const u8* frame, u32 bytes) {
     return parse(frame, link, out);
   out.framing = known.framing;
   out.network_offset = known.network_offset;
-  return parse_transport(frame.data(), known.transport_offset, known.transport_bytes, out);
+  return parse_transport(frame, known.transport_offset, known.transport_bytes, out);
 }
 
 }  // namespace hca::proto

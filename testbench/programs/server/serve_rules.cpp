@@ -45,6 +45,7 @@ constexpr std::array kKeys{
     KeyRow{"run.vcd", kFiles, &RunOptions::vcd},
     KeyRow{"run.trace", kFiles, &RunOptions::trace},
     KeyRow{"run.messages", kFiles, &RunOptions::messages},
+    KeyRow{"run.payload", "is of `hca run`: programs need all of their bytes"},
     KeyRow{"run.hash", "is printed by `hca run` when it has ended", &RunOptions::hash},
 };
 

@@ -106,22 +106,22 @@ Pair::Side::Side(const PairConfig& c, u64 seed)
   chip.probes.attach(digest);
 }
 
-bool Pair::Side::read_memory(u64 address, u8* to, u32 bytes, Cycle at) {
+bool Pair::Side::read_memory(u64 address, std::span<u8> to, u32 bytes, Cycle at) {
   if (sees) sees(address, bytes, false, at);
   if (address >= kContexts) {
     std::vector<u8>& entry = contexts[address];
     entry.resize(bytes);
-    std::copy(entry.begin(), entry.end(), to);
+    std::copy(entry.begin(), entry.end(), to.begin());
     return true;
   }
-  std::memcpy(to, &memory.at(address), bytes);
+  std::memcpy(to.data(), &memory.at(address), bytes);
   return true;
 }
-bool Pair::Side::write_memory(u64 address, const u8* from, u32 bytes, Cycle at) {
+bool Pair::Side::write_memory(u64 address, std::span<const u8> from, u32 bytes, Cycle at) {
   if (sees) sees(address, bytes, true, at);
-  if (address >= kContexts) return contexts[address].assign(from, from + bytes), true;
+  if (address >= kContexts) return contexts[address].assign(from.begin(), from.end()), true;
   if (address + bytes > memory.size()) throw std::runtime_error("write outside of memory");
-  std::memcpy(&memory[address], from, bytes);
+  std::memcpy(&memory[address], from.data(), bytes);
   if (address < kData) control_writes.push_back({at, address});
   if (address >= kCqs && address < kData) host.cqe_written();
   return true;

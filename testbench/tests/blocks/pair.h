@@ -113,8 +113,8 @@ class Pair {
  public:
   struct Side : Outside {
     Side(const PairConfig& c, u64 seed);
-    bool read_memory(u64 address, u8* to, u32 bytes, Cycle at) override;
-    bool write_memory(u64 address, const u8* from, u32 bytes, Cycle at) override;
+    bool read_memory(u64 address, std::span<u8> to, u32 bytes, Cycle at) override;
+    bool write_memory(u64 address, std::span<const u8> from, u32 bytes, Cycle at) override;
     void transmit(Packet* packet, Cycle at) override;
 
     std::vector<u8> memory;

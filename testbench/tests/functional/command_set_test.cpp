@@ -14,13 +14,13 @@ using S = CommandStatus;
 namespace {
 // A chip alone; its memory is one command block, all else reads as zeros.
 struct Mailbox : blocks::Outside {
-  bool read_memory(u64 address, u8* to, u32 count, blocks::Cycle) override {
-    std::memset(to, 0, count);
-    if (address + count <= sizeof block) std::memcpy(to, block + address, count);
+  bool read_memory(u64 address, std::span<u8> to, u32 count, blocks::Cycle) override {
+    std::memset(to.data(), 0, count);
+    if (address + count <= sizeof block) std::memcpy(to.data(), block + address, count);
     return true;
   }
-  bool write_memory(u64 address, const u8* from, u32 count, blocks::Cycle) override {
-    if (address + count <= sizeof block) std::memcpy(block + address, from, count);
+  bool write_memory(u64 address, std::span<const u8> from, u32 count, blocks::Cycle) override {
+    if (address + count <= sizeof block) std::memcpy(block + address, from.data(), count);
     return true;
   }
   void transmit(blocks::Packet* packet, blocks::Cycle) override {

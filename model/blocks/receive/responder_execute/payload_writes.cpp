@@ -82,8 +82,8 @@ void PayloadWrites::end() {
   const bool answered = p->parsed.bth.ack_req || p->effect.completes_message;
   Cycle at = last_ask_ = std::max({entered_, last_ask_ + 1, now() + 1});
   outputs_.payload_out->start(1, at - now() - 1)
-      .set_write(address_, p->frame() + p->parsed.payload_offset + done_, written,
-                 left_ ? nullptr : p, !left_ && answered, at, std::max(at, p->last));
+      .set_write(address_, p->piece(p->parsed.payload_offset + done_, written), left_ ? nullptr : p,
+                 !left_ && answered, at, std::max(at, p->last));
   done_ += bytes;
   if (left_) {
     outputs_.payload_out->wake_when_free();

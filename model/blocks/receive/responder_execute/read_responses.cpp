@@ -78,8 +78,8 @@ inline void ReadResponses::ask_packet(OfPort& port, u32 qpn, ResponderQueue& q) 
   if (o.pages && plan.bytes) [[unlikely]]
     ask_pages(port, o, plan, p);
   else
-    outputs_.reads_out->start().set_read(o.address + plan.offset, p->payload(), plan.bytes, p,
-                                         true);
+    outputs_.reads_out->start().set_read(o.address + plan.offset,
+                                         p->piece(p->shape.payload_offset, plan.bytes), p, true);
   if (++o.asked < o.effect.packets) {
     port.reads.push(qpn);
   } else {
@@ -96,7 +96,8 @@ inline void ReadResponses::ask_packet(OfPort& port, u32 qpn, ResponderQueue& q) 
   const u64 va = o.effect.va + plan.offset;
   const Run run = run_of(&region, o.effect.rkey, va, plan.bytes);
   const u32 left = plan.bytes - run.bytes;
-  outputs_.reads_out->start().set_read(run.address, p->payload(), run.bytes, p, !left);
+  outputs_.reads_out->start().set_read(run.address, p->piece(p->shape.payload_offset, run.bytes), p,
+                                       !left);
   if (!left) return;
   port.rest = {p, run_of(&region, o.effect.rkey, va + run.bytes, left), run.bytes};
   port.reads.push(kRest);
@@ -104,8 +105,8 @@ inline void ReadResponses::ask_packet(OfPort& port, u32 qpn, ResponderQueue& q) 
 
 void ReadResponses::ask_rest(Rest& rest) {
   Packet* const p = std::exchange(rest.packet, nullptr);
-  outputs_.reads_out->start().set_read(rest.run.address, p->payload() + rest.offset, rest.run.bytes,
-                                       p, true);
+  outputs_.reads_out->start().set_read(
+      rest.run.address, p->piece(p->shape.payload_offset + rest.offset, rest.run.bytes), p, true);
 }
 
 DmaCallbacks ReadResponses::client() {

@@ -70,6 +70,15 @@ void RequestExecution::answer_refusal(Packet* p, ResponderQueue& q) {
   PacketPool::give_back(p);
 }
 
+namespace {
+// A frame that is cut holds its payload up to the same byte as before.
+void prepend_network(Packet& p) {
+  const u32 held = p.piece(p.parsed.payload_offset, p.parsed.payload_bytes).held;
+  const u32 moves = prepend_header(p.frame(), held, p.parsed, p.effect);
+  if (p.is_cut()) p.held += moves;
+}
+}  // namespace
+
 // Takes up a request of a service without answers. False: it ends here.
 bool RequestExecution::goes_on(Packet* p, ResponderQueue& q) {
   if (!parts_.unreliable.take_up(p, q)) return false;
@@ -77,8 +86,7 @@ bool RequestExecution::goes_on(Packet* p, ResponderQueue& q) {
     refuse(p, kNoReceiveWqe);
     return false;
   }
-  if (p->parsed.has(Ext::Deth) && !p->effect.has_header)
-    prepend_header(p->frame(), p->parsed, p->effect);
+  if (p->parsed.has(Ext::Deth) && !p->effect.has_header) prepend_network(*p);
   return true;
 }
 

@@ -9,7 +9,7 @@ using namespace proto;
 ResponderExecute::ResponderExecute(const ResponderExecuteConfig& config,
                                    const PerPort<TxRelease>& timing, device::Contexts& contexts,
                                    Protection& protection, Accesses& accesses,
-                                   const std::array<u32, 16>& lane_of_sl)
+                                   const std::array<u32, 16>& lane_of_sl, Payload payload)
     : ports(config, contexts),
       config_(config),
       contexts_(contexts),
@@ -26,7 +26,7 @@ ResponderExecute::ResponderExecute(const ResponderExecuteConfig& config,
       rd_(shared_, contexts, stage_, outcomes_),
       execution_(shared_, {protection, stage_, parked_, receive_wqes_, payload_, outcomes_,
                            unreliable_, flush_, rd_}),
-      responses_(shared_, lane_of_sl),
+      responses_(shared_, lane_of_sl, payload),
       reads_(shared_, timing, outcomes_, responses_),
       atomics_(shared_, accesses, outcomes_, responses_),
       answers_(shared_, protection, parked_, outcomes_, reads_, atomics_) {

@@ -32,7 +32,7 @@ class ResponderExecute : public engine::Block {
  public:
   ResponderExecute(const ResponderExecuteConfig& config, const PerPort<TxRelease>& timing,
                    device::Contexts& contexts, Protection& protection, Accesses& accesses,
-                   const std::array<u32, 16>& lane_of_sl = {});
+                   const std::array<u32, 16>& lane_of_sl = {}, Payload payload = Payload::Carried);
 
   PortLinks<PacketLink> packets_in{16};
   PortLinks<ReceiveBellLink> bells_in{8};

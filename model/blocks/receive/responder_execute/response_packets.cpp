@@ -19,7 +19,7 @@ Packet* ResponsePackets::make(const QpConfig& qp, const Outcome& o, const Opcode
   ext.rdeth = {qp.remote_eecn};
   const Bth bth = reply_bth(qp, psn, takes_becn(queues_[qp.qpn].congested));
   write_headers(qp.path, row, bth, ext, bytes, p->frame());
-  p->shape = shape_of(qp.path, row, bytes);
+  p->set_shape(shape_of(qp.path, row, bytes));
   p->take_buffer(buffers_of(ports_[port], qp.qpn));
   return p;
 }

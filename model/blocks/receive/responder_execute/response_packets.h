@@ -7,8 +7,9 @@ namespace hca::blocks {
 // Makes the packets that answer READs, ATOMICs and the like, each in a buffer of its port.
 class ResponsePackets : ResponderPart {
  public:
-  ResponsePackets(const ResponderPart& shared, const std::array<u32, 16>& lane_of_sl)
-      : ResponderPart(shared), lane_of_sl_(lane_of_sl) {}
+  ResponsePackets(const ResponderPart& shared, const std::array<u32, 16>& lane_of_sl,
+                  Payload payload)
+      : ResponderPart(shared), lane_of_sl_(lane_of_sl), pool_(payload) {}
   // The buffers from which a queue pair's response packets are taken.
   engine::Budget& buffers_of(ResponderPort& port, u32 qpn) {
     if (!port.by_lane) [[likely]]

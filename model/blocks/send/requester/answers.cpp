@@ -76,8 +76,8 @@ void Answers::take_response(const Acknowledgement& a, const QpConfig& qp) {
   // The ICRC is checked: an ATOMIC's value overwrites the headers, in the host's byte order.
   if (atomic) store_le8(p->frame(), p->parsed.atomic_ack_eth.original);
   p->life = q.life;
-  parts_.data.begin(p, q.awaited.front(), p->frame() + (atomic ? 0 : p->parsed.payload_offset),
-                    bytes, v.completes);
+  parts_.data.begin(p, q.awaited.front(), atomic ? 0 : p->parsed.payload_offset, bytes,
+                    v.completes);
   act(a.qpn, v);
   parts_.data.place();
 }

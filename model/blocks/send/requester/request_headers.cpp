@@ -27,7 +27,7 @@ void RequestHeaders::build(Packet& p, u32 qpn, SendQueue& q, CutPacket& cut) {
     ext.deth = deth_of(qp, q.rd);
   }
   write_headers(*path, *plan.row, bth, ext, plan.bytes, p.frame());
-  p.shape = shape_of(*path, *plan.row, plan.bytes);
+  p.set_shape(shape_of(*path, *plan.row, plan.bytes));
   if (plan.row->position == Position::Middle && !plan.row->ext_bytes)
     q.repeated.keep(p.frame(), p.shape, contexts_.version);
   if (m.packets == 1 && qp.service != Service::Ud && !of_ee) {
@@ -52,7 +52,7 @@ void RequestHeaders::repeat_lone(Packet& p, const SendQueue& q, CutPacket& cut) 
   ExtHeaders ext;
   request_headers(ext, q.wqe, q.operands, m, lone.plan);
   lone.headers.write(p.frame(), m.first_psn);
-  p.shape = lone.headers.shape();
+  p.set_shape(lone.headers.shape());
   write_ext(*lone.plan.row, ext, p.frame() + p.shape.transport_offset + bytes_of<Bth>());
   cut.psns.first = m.first_psn;
   cut.psns.count = 1;

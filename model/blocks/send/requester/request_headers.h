@@ -33,7 +33,7 @@ inline void RequestHeaders::write(Packet& p, u32 qpn, SendQueue& q, CutPacket& c
     cut.psns.first = proto::psn_add(m.first_psn, q.packet);
     cut.psns.count = 1;
     q.repeated.write(p.frame(), cut.psns.first);
-    p.shape = q.repeated.shape();
+    p.set_shape(q.repeated.shape());
   } else if (q.lone.is_like(q.wqe, m, contexts_.version)) {
     repeat_lone(p, q, cut);
   } else {

@@ -11,7 +11,8 @@ using namespace proto;
 Requester::Requester(const RequesterConfig& config, u64 clock_hz, QpContext& context,
                      device::Contexts& contexts, Protection& protection, Packetizer& packetizer,
                      Accesses& accesses, SchedulerPolicy policy,
-                     const ReadyQueues::Weights& weights, const std::array<u32, 16>& lane_of_sl)
+                     const ReadyQueues::Weights& weights, const std::array<u32, 16>& lane_of_sl,
+                     Payload payload)
     : turns(shared(contexts), outbox_, order_),
       psns(shared(contexts)),
       local_works(shared(contexts), outbox_, order_, ends_),
@@ -23,6 +24,7 @@ Requester::Requester(const RequesterConfig& config, u64 clock_hz, QpContext& con
       protection_(protection),
       packetizer_(packetizer),
       config_(config),
+      pool_(payload),
       outbox_(shared(contexts)),
       rates_(shared(contexts), clock_hz),
       order_(shared(contexts), rates_, acks_in,

@@ -31,7 +31,8 @@ class Requester : public engine::Block {
   Requester(const RequesterConfig& config, u64 clock_hz, QpContext& context,
             device::Contexts& contexts, Protection& protection, Packetizer& packetizer,
             Accesses& accesses, SchedulerPolicy policy = SchedulerPolicy::RoundRobin,
-            const ReadyQueues::Weights& weights = {}, const std::array<u32, 16>& lane_of_sl = {});
+            const ReadyQueues::Weights& weights = {}, const std::array<u32, 16>& lane_of_sl = {},
+            Payload payload = Payload::Carried);
 
   FetchedLink turns_in, not_read_in;  // written by dma; by wqe_fetch for turns that need no read
   PortLinks<AckLink> acks_in{8};

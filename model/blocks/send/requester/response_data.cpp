@@ -28,7 +28,7 @@ bool ResponseData::may_place(const AwaitedWork& work, const QpConfig& qp, u32 by
   return true;
 }
 
-void ResponseData::begin(Packet* p, AwaitedWork& work, const u8* from, u32 bytes, bool completes) {
+void ResponseData::begin(Packet* p, AwaitedWork& work, u32 from, u32 bytes, bool completes) {
   GatherCursor& at = work.cursor;
   packet_ = p;
   from_ = from;
@@ -51,9 +51,9 @@ void ResponseData::end() {
 bool ResponseData::place() {
   const Run run = runs_[run_++];
   const bool last = left_ == run.bytes;
-  outputs_.responses_out->start().set_write(run.address, from_, run.there ? run.bytes : 0,
-                                            last ? packet_ : nullptr, last && completes_, now() + 1,
-                                            now() + 1);
+  outputs_.responses_out->start().set_write(
+      run.address, packet_->piece(from_, run.there ? run.bytes : 0), last ? packet_ : nullptr,
+      last && completes_, now() + 1, now() + 1);
   from_ += run.bytes;
   left_ -= run.bytes;
   if (last) end();

@@ -25,8 +25,8 @@ class ResponseData : RequesterPart {
   // The keys still allow the access, as they did when the message began.
   bool may_place(const AwaitedWork& work, const proto::QpConfig& qp, u32 bytes);
   // Fixes the places of all data of a response packet by the keys as they are now, whatever the
-  // cycle in which they are written.
-  void begin(Packet* packet, AwaitedWork& work, const u8* from, u32 bytes, bool completes);
+  // cycle in which they are written. `from`: their offset in the packet's frame.
+  void begin(Packet* packet, AwaitedWork& work, u32 from, u32 bytes, bool completes);
   bool is_placing() const { return packet_; }
   bool is_placing(u32 qpn) const { return packet_ && packet_->qpn == qpn; }
   // Requests the next piece; true when none is left.
@@ -40,8 +40,7 @@ class ResponseData : RequesterPart {
   Accesses& accesses_;
   // The response whose data are being written.
   Packet* packet_ = nullptr;
-  const u8* from_ = nullptr;
-  u32 left_ = 0;
+  u32 from_ = 0, left_ = 0;
   bool completes_ = false;
   std::vector<proto::Run> runs_;  // places of the data, as judged in begin()
   u32 run_ = 0;                   // the next element of runs_

@@ -15,12 +15,12 @@ struct SlowHost : HostTiming {
   WriteTiming write(Cycle, Cycle last_in, u64, u32) override { return {last_in + 7, last_in + 30}; }
 };
 struct Memory : Outside {
-  bool read_memory(u64 address, u8*, u32, Cycle at) override {
+  bool read_memory(u64 address, std::span<u8>, u32, Cycle at) override {
     reads.push_back(at);
     return address != kUnreadable;
   }
   static constexpr u64 kUnreadable = 0x1000;
-  bool write_memory(u64, const u8*, u32 bytes, Cycle at) override {
+  bool write_memory(u64, std::span<const u8>, u32 bytes, Cycle at) override {
     writes.push_back(at), written.push_back(bytes);
     return true;
   }

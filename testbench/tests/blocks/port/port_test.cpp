@@ -13,8 +13,8 @@ namespace {
 constexpr u64 kClock = 400'000'000;  // at 100 Gb/s 31.25 bytes a cycle
 
 struct Wire : Outside {
-  bool read_memory(u64, u8*, u32, Cycle) override { return true; }
-  bool write_memory(u64, const u8*, u32, Cycle) override { return true; }
+  bool read_memory(u64, std::span<u8>, u32, Cycle) override { return true; }
+  bool write_memory(u64, std::span<const u8>, u32, Cycle) override { return true; }
   void transmit(Packet* p, Cycle at) override { sent.push_back(at), psns.push_back(p->psn); }
   Cycles sent;
   std::vector<u32> psns;

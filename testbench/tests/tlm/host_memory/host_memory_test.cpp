@@ -183,6 +183,35 @@ TEST_CASE_METHOD(Bus, "a DMA that reads what is unreadable gets an error, one be
   CHECK(initiator.move(tlm::TLM_WRITE_COMMAND, 0x8004, bytes) == tlm::TLM_OK_RESPONSE);
 }
 
+TEST_CASE_METHOD(Bus, "of an access with an extension the first bytes move, all are judged",
+                 "[host_memory][tlm]") {
+  std::vector<std::pair<u64, u64>> seen;
+  memory.watch(0x8100, 1, [&](u64 address, u64 bytes) { seen.emplace_back(address, bytes); });
+  memory.make_unreadable(0x9100, 1);
+  memory.make_unwritable(0xa100, 1);
+  std::array<u8, 4> bytes{1, 2, 3, 4};
+  AccessExtension access;
+  access.bytes = 0x200;
+  const auto move = [&](tlm::tlm_command command, u64 address) {
+    tlm::tlm_generic_payload payload;
+    Initiator::set(payload, command, address, bytes);
+    payload.set_extension(&access);
+    sc_core::sc_time delay;
+    initiator.socket->b_transport(payload, delay);
+    payload.clear_extension(&access);
+    return payload.get_response_status();
+  };
+  CHECK(move(tlm::TLM_WRITE_COMMAND, 0x8000) == tlm::TLM_OK_RESPONSE);
+  CHECK(seen == std::vector<std::pair<u64, u64>>{{0x8000, 0x200}});
+  CHECK(memory.view(0x8000, 6)[3] == 4);
+  CHECK(memory.view(0x8000, 6)[4] == 0);
+  CHECK(move(tlm::TLM_WRITE_COMMAND, 0xa000) == tlm::TLM_GENERIC_ERROR_RESPONSE);
+  CHECK(move(tlm::TLM_READ_COMMAND, 0x9000) == tlm::TLM_GENERIC_ERROR_RESPONSE);
+  CHECK(move(tlm::TLM_READ_COMMAND, HostMemory::kBytes - 4) == tlm::TLM_ADDRESS_ERROR_RESPONSE);
+  access.bytes = 4;  // no more than move
+  CHECK(move(tlm::TLM_READ_COMMAND, 0x9000) == tlm::TLM_OK_RESPONSE);
+}
+
 // What a memory reported to its watcher, and all that can be read of it, after so many operations.
 static std::vector<u64> after_operations(HostMemory& memory, u64 seed) {
   constexpr std::array<u64, 3> kPlaces{0, u64{1} << 33, HostMemory::kBytes - (1 << 19)};

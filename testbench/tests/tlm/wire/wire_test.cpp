@@ -114,12 +114,13 @@ TEST_CASE_METHOD(testbench::FreshKernel, "a frame arrives as the same payload af
                  "[wire]") {
   Cable cable;
   int taps = 0;
-  const unsigned tap = cable.wire.add_tap([&](u8 sender, sc_time at, std::span<const u8> frame) {
-    CHECK(sender == 0);
-    CHECK(at == sc_time(13, SC_NS));
-    CHECK(frame.size() == frame_of(1, 2).size());
-    ++taps;
-  });
+  const unsigned tap =
+      cable.wire.add_tap([&](u8 sender, sc_time at, const proto::FrameView& frame) {
+        CHECK(sender == 0);
+        CHECK(at == sc_time(13, SC_NS));
+        CHECK(frame.size() == frame_of(1, 2).size());
+        ++taps;
+      });
   auto* payload = cable.a.send(frame_of(1, 2), sc_time(3, SC_NS));
   REQUIRE(cable.b.received.size() == 1);
   CHECK(cable.b.received[0].first == sc_time(13, SC_NS));
@@ -135,8 +136,8 @@ TEST_CASE_METHOD(testbench::FreshKernel, "a frame arrives as the same payload af
 TEST_CASE_METHOD(testbench::FreshKernel, "what enters a cable is told, lost or not", "[wire]") {
   Cable cable({on_psn(FaultAction::Drop, 2)});
   std::vector<sc_time> entered, left;
-  cable.wire.add_entry_tap([&](u8, sc_time at, std::span<const u8>) { entered.push_back(at); });
-  cable.wire.add_tap([&](u8, sc_time at, std::span<const u8>) { left.push_back(at); });
+  cable.wire.add_entry_tap([&](u8, sc_time at, const proto::FrameView&) { entered.push_back(at); });
+  cable.wire.add_tap([&](u8, sc_time at, const proto::FrameView&) { left.push_back(at); });
   cable.a.send(frame_of(1, 2), sc_time(3, SC_NS));
   cable.a.send(frame_of(1, 3), sc_time(4, SC_NS));
   CHECK(entered == std::vector{sc_time(3, SC_NS), sc_time(4, SC_NS)});
