@@ -22,8 +22,9 @@ using proto::WorkOpcode;
 struct Load {
   WorkOpcode opcode;
   u32 mtu, message_bytes;
-  u32 depth;  // messages in flight
-  u32 slots;  // message buffers in each memory, used in turn
+  u32 depth;    // messages in flight
+  u32 slots;    // message buffers in each memory, used in turn
+  u32 qps = 1;  // queue pairs, which send in turn; `depth` is that of all together
 };
 
 // Keeps `depth` messages in flight for ever.
@@ -55,13 +56,15 @@ class Poster : public Program {
     const SgeList sge{end_.send_mr.addr + offset, load_.message_bytes, end_.send_mr.lkey};
     wr_.sg_list = {&sge, 1};
     wr_.remote_addr = end_.peer_recv.addr + offset;
-    failed_ |= end_.verbs->post_send(*end_.qp, wr_) != Error::None;
+    failed_ |= end_.verbs->post_send(*end_.qps[next_qp_], wr_) != Error::None;
+    if (++next_qp_ == load_.qps) next_qp_ = 0;
   }
   Endpoint end_;
   Load load_;
   SendWr wr_;
   std::array<Wc, 16> wcs_;
   u64 posted_ = 0, completed_ = 0;
+  u32 next_qp_ = 0;
   bool failed_ = false;
 };
 
@@ -100,11 +103,13 @@ Scenario scenario_of(const Load& load) {
   s.connection.path_mtu = load.mtu == 256 ? PathMtu::B256 : PathMtu::B4096;
   s.workload.resize(1);
   s.workload[0].from = s.workload[0].to = load.message_bytes;
-  s.workload[0].depth = load.depth;
+  s.workload[0].depth = std::max(1u, load.depth / load.qps);
+  s.workload[0].qps = load.qps;
   // 100 ns of MAC, FEC and PHY at each port and 20 m of cable; the quantum follows from these.
   s.cables[0].wire.latency = 100'000;
   for (NodeConfig& node : s.nodes) {
     node.hca.port[0].latency = 40;
+    node.hca.core.max_qps = std::max(node.hca.core.max_qps, 2 * load.qps);
     node.host.post_send = node.host.completion = node.host.notice = 1000;
   }
   return s;
@@ -198,7 +203,9 @@ void rc_stream(benchmark::State& state, Load load) {
     state.SkipWithError("a message failed or its bytes differ");
 }
 
-// A stream is of messages of 64 KiB. In flight are as many as keep the wire busy.
+// A stream is of messages of 64 KiB. In flight are as many as keep the wire busy; with many queue
+// pairs 16 messages in all, each of another one, so that what a message costs more is what it costs
+// to come to another queue pair.
 struct Row {
   const char* name;
   Load load;
@@ -207,6 +214,10 @@ constexpr Row kRows[] = {
     {"rc_write/256", {WorkOpcode::RdmaWrite, 256, 65536, 4, 1}},
     {"rc_write/4096", {WorkOpcode::RdmaWrite, 4096, 65536, 4, 1}},
     {"rc_write_msg/64", {WorkOpcode::RdmaWrite, 256, 64, 128, 128}},
+    {"rc_write_qps/1", {WorkOpcode::RdmaWrite, 256, 64, 16, 16, 1}},
+    {"rc_write_qps/64", {WorkOpcode::RdmaWrite, 256, 64, 16, 16, 64}},
+    {"rc_write_qps/1024", {WorkOpcode::RdmaWrite, 256, 64, 16, 16, 1024}},
+    {"rc_write_qps/65536", {WorkOpcode::RdmaWrite, 256, 64, 16, 16, 65536}},
     {"rc_send/256", {WorkOpcode::Send, 256, 65536, 4, 1}},
     {"rc_send/4096", {WorkOpcode::Send, 4096, 65536, 4, 1}},
     {"rc_read/256", {WorkOpcode::RdmaRead, 256, 65536, 4, 1}},
