@@ -106,6 +106,7 @@ Cycle Domain::run_checked(Cycle end) {
     const u64 due = wheel_.take_near(at);
     const unsigned n = list(options_.mode == Mode::EveryCycle ? all : due, order);
     acted_ = 0;
+    if (sample_ && at >= sample_from_) sample_from_ = sample_(sampler_, at);
     for (const Observation& o : observers_)
       if (o.before) o.before(o.who, at);
     for (unsigned i = 0; i < n; ++i) {
@@ -124,6 +125,16 @@ Cycle Domain::run_checked(Cycle end) {
   }
   now_ = end - 1;
   return next();
+}
+
+Cycle Domain::run_sampled(Cycle at, Cycle end) {
+  while (at < end) {
+    now_ = at;
+    if (at >= sample_from_) sample_from_ = sample_(sampler_, at);
+    at = run_plain(at, std::min(end, sample_from_));
+  }
+  now_ = end - 1;
+  return at;
 }
 
 std::vector<Wait> Domain::waits() const {

@@ -77,21 +77,9 @@ class Domain {
   Cycle run_from(Cycle at, Cycle end) {
     if (checked_) [[unlikely]]
       return run_checked(end);
-    while (at < end) {
-      // Up to this cycle all due wake-ups are near, including those requested meanwhile.
-      const Cycle near_end = std::min(end, wheel_.bring_near(at));
-      do {
-        now_ = at;
-        u64 due = wheel_.take_near(at);
-        do {
-          tick(lowest_bit(due));
-          ++ticks_;
-        } while (due &= due - 1);
-        at = wheel_.leave_near(at);
-      } while (at < near_end);
-      worked_ = now_;
-      at = std::min(at, wheel_.next_far());
-    }
+    if (sample_) [[unlikely]]
+      return run_sampled(at, end);
+    at = run_plain(at, end);
     now_ = end - 1;
     return at;
   }
@@ -125,6 +113,14 @@ class Domain {
     std::erase_if(observers_, [who](const Observation& o) { return o.who == who; });
     if (behind) observers_.push_back({who, before, behind});
     note_checks();
+  }
+  // Called before the blocks of the first executed cycle from the one on that the last call
+  // returned, which is later than that call's; at first in the next cycle. One at a time; null
+  // removes it. A simulation that is only sampled runs at full speed between the samples.
+  using Sample = Cycle (*)(void* who, Cycle at);
+  void sample(void* who, Sample look) {
+    sampler_ = who, sample_ = look;
+    sample_from_ = 0;
   }
   // Lists who waits for what since which cycle, oldest first, and where to look, for a person.
   // Empty if nobody waits.
@@ -160,6 +156,25 @@ class Domain {
     return u64{1} << count_++;
   }
 
+  // Runs the due cycles from `at` on, before `end`; returns the next one.
+  [[gnu::always_inline]] Cycle run_plain(Cycle at, Cycle end) {
+    while (at < end) {
+      // Up to this cycle all due wake-ups are near, including those requested meanwhile.
+      const Cycle near_end = std::min(end, wheel_.bring_near(at));
+      do {
+        now_ = at;
+        u64 due = wheel_.take_near(at);
+        do {
+          tick(lowest_bit(due));
+          ++ticks_;
+        } while (due &= due - 1);
+        at = wheel_.leave_near(at);
+      } while (at < near_end);
+      worked_ = now_;
+      at = std::min(at, wheel_.next_far());
+    }
+    return at;
+  }
   void tick(u64 index) const { places_[index].tick(*this); }
   void note_checks() {
     checked_ = options_.mode == Mode::EveryCycle || options_.shuffle_seed ||
@@ -168,6 +183,7 @@ class Domain {
   [[gnu::cold, gnu::noinline]] void wake_far(u64 blocks, Cycle at);
   void enter_name(const char* name);
   Cycle run_checked(Cycle end);
+  Cycle run_sampled(Cycle at, Cycle end);
   unsigned list(u64 run, std::array<u8, 64>& order);
   bool stalled(unsigned index) const;
 
@@ -185,6 +201,7 @@ class Domain {
   u64 last_ = 0;  // blocks that tick after all others
   unsigned count_ = 0;
   bool checked_ = false;  // cycles are run by run_checked()
+  Sample sample_ = nullptr;
   std::array<Place, 64> places_{};
   Wheel wheel_;
   Options options_;
@@ -195,6 +212,8 @@ class Domain {
   std::vector<Watched> watched_;
   std::vector<Stalls> stalls_;
   std::vector<Observation> observers_;
+  void* sampler_ = nullptr;
+  Cycle sample_from_ = 0;
 };
 
 // A block's handle on its domain.

@@ -42,13 +42,14 @@ RunRecorder::RunRecorder(Testbed& testbed)
     add_registers(i);
     add_stalls(i);
   }
+  for (Stall& stall : stalls_) chips_[stall.chip].stalls.push_back({stall.cycles, 0, &stall});
 }
 
 RunRecorder::~RunRecorder() {
   for (unsigned i = 0; i < chips_.size(); ++i) {
     std::erase(testbed_.node(i).cpu.meters, &cores_[i]);
     testbed_.node(i).pcie().meter = nullptr, testbed_.node(i).pcie().waits = nullptr;
-    chips_[i].domain->observe(&chips_[i], nullptr, nullptr);
+    chips_[i].domain->sample(nullptr, nullptr);
     testbed_.node(i).hca.probes().detach(chips_[i]);
   }
 }
@@ -239,11 +240,11 @@ void RunRecorder::add_levels(unsigned i) {
   chip.levels.resize(chip.level_columns.size());
   chip.work.resize(names.size());
   chip.waited.resize(names.size());
-  const auto before = [](void* who, Cycle at) {
+  chip.domain->sample(&chip, [](void* who, Cycle at) {
     Chip& c = *static_cast<Chip*>(who);
     if (at >= c.seen + kEach) c.recorder->look(c, at);
-  };
-  chip.domain->observe(&chip, before, [](void*, Cycle) {});
+    return c.seen + kEach;
+  });
 }
 
 void RunRecorder::add_engines(unsigned i) {

@@ -67,8 +67,7 @@ class RunRecorder {
     std::string block, cause;
     const u64* cycles;
     std::size_t column;
-    // count at the beginning of this part of the run, and at the last sample
-    u64 begun = 0, seen = 0;
+    u64 begun = 0;  // count at the beginning of this part of the run
     const WaitRow* row = nullptr;
   };
   struct Stalled {
@@ -145,6 +144,13 @@ class RunRecorder {
       u64 seen = 0;
     };
     std::vector<Counted> counted;
+    // A stall of this chip, and its count at the last sample.
+    struct SampledStall {
+      const u64* cycles;
+      u64 seen;
+      const Stall* of;
+    };
+    std::vector<SampledStall> stalls;
     // For the parts of PCIe: cycles in which one or more TLPs waited for it, counted up to
     // `pcie_until`.
     std::array<u64, std::size_t(tlm_::PciePart::Count)> pcie_waits{}, pcie_until{};
@@ -186,7 +192,7 @@ class RunRecorder {
   void add_stalls(unsigned chip);
   void add_stall(unsigned chip, const std::string& block, std::string cause, const u64* cycles,
                  std::string_view counter = "");
-  void look_at_stalls(const Chip& chip, u64 to);
+  void look_at_stalls(Chip& chip, u64 to);
   void begin_stalls();
   long waiting(unsigned chip, WaitOf of) const;
   long queue_pairs_to(unsigned chip) const;

@@ -110,14 +110,15 @@ void RunRecorder::add_stalls(unsigned i) {
 }
 
 // Waits are counted when they are over: they are drawn over the time in front.
-void RunRecorder::look_at_stalls(const Chip& chip, u64 to) {
-  for (Stall& s : stalls_) {
-    if (&chips_[s.chip] != &chip) continue;
+void RunRecorder::look_at_stalls(Chip& chip, u64 to) {
+  for (Chip::SampledStall& s : chip.stalls) {
+    if (*s.cycles == s.seen) [[likely]]
+      continue;
     const u64 more = (*s.cycles - s.seen) * chip.period;
     s.seen = *s.cycles;
-    if (!recording_ || !more) continue;
+    if (!recording_) continue;
     const u64 since = std::max(recording_since_, to - std::min(to, more));
-    series_.add(s.column, std::min(since, to), to, double(more));
+    series_.add(s.of->column, std::min(since, to), to, double(more));
   }
 }
 
@@ -128,8 +129,9 @@ u64 RunRecorder::Chip::dropped_for_room() const {
 }
 
 void RunRecorder::begin_stalls() {
-  for (Stall& s : stalls_) s.begun = s.seen = *s.cycles;
+  for (Stall& s : stalls_) s.begun = *s.cycles;
   for (Chip& chip : chips_) {
+    for (Chip::SampledStall& s : chip.stalls) s.seen = *s.cycles;
     chip.qps.clear();
     chip.begun = *chip.requester;
     chip.no_room_begun = chip.dropped_for_room();

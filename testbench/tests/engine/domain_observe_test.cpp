@@ -74,4 +74,40 @@ TEST_CASE("an observer sees the levels behind each cycle that is run, and what c
   domain.run_until(50);
   CHECK(seen.levels.size() == expected.size() + 1);
 }
+
+TEST_CASE("a sample is taken before the first cycle that is run from the one asked for on",
+          "[engine]") {
+  const Mode mode = GENERATE(Mode::Sleep, Mode::EveryCycle);
+  Domain domain{Domain::Options{.mode = mode}};
+  Writer writer;
+  Reader reader;
+  writer.self = {&domain, domain.add(writer, "writer")};
+  reader.self = {&domain, domain.add(reader, "reader")};
+  writer.out = &reader.in;
+  reader.in.connect(writer.self, reader.self, "items");
+  writer.tags.connect(writer.self, "tags");
+  struct Sampled {
+    Domain* domain;
+    std::vector<std::pair<Cycle, u64>> taken;  // cycle, items
+  } sampled{&domain, {}};
+  domain.sample(&sampled, [](void* who, Cycle at) {
+    auto& s = *static_cast<Sampled*>(who);
+    s.taken.push_back({at, s.domain->watched()[0].level(s.domain->watched()[0].object).used});
+    return at + 3;
+  });
+  writer.self.wake(1), writer.self.wake(5), writer.self.wake(12), reader.self.wake(5);
+  domain.run_until(6);
+  domain.run_until(20);
+  using Taken = std::vector<std::pair<Cycle, u64>>;
+  // Cycles 1, 2, 3, 5, 6 and 12 have something to do; items come in 1 and 2 and go in 5 and 6.
+  if (mode == Mode::Sleep)
+    CHECK(sampled.taken == Taken{{1, 0}, {5, 2}, {12, 0}});
+  else
+    CHECK(sampled.taken == Taken{{1, 0}, {4, 2}, {7, 0}, {10, 0}, {13, 0}, {16, 0}, {19, 0}});
+  const std::size_t before = sampled.taken.size();
+  domain.sample(nullptr, nullptr);
+  writer.self.wake(30);
+  domain.run_until(40);
+  CHECK(sampled.taken.size() == before);
+}
 }  // namespace hca::engine
