@@ -2,7 +2,9 @@
 #include "model/engine/histogram.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <utility>
 
 #include "model/engine/random.h"
 
@@ -11,8 +13,19 @@ void Histogram::merge(const Histogram& other) {
   for (const auto& [value, times] : other.sorted()) add(value, times);
 }
 
+void Histogram::grow() {
+  constexpr std::size_t kFirst = 16;
+  std::vector<Count> before = std::exchange(counts_, {});
+  counts_.resize(std::max(kFirst, before.size() * 2));
+  shift_ = 64 - unsigned(std::countr_zero(counts_.size()));
+  for (const Count& c : before)
+    if (c.times) count_of(c.value) = c;
+}
+
 std::vector<std::pair<u64, u64>> Histogram::sorted() const {
-  std::vector<std::pair<u64, u64>> all(counts_.begin(), counts_.end());
+  std::vector<std::pair<u64, u64>> all;
+  for (const Count& c : counts_)
+    if (c.times) all.emplace_back(c.value, c.times);
   std::sort(all.begin(), all.end());
   return all;
 }
@@ -30,7 +43,7 @@ std::optional<u64> Histogram::max() const {
 std::optional<double> Histogram::mean() const {
   if (!count_) return std::nullopt;
   u128 sum = 0;
-  for (const auto& [value, times] : counts_) sum += u128{value} * times;
+  for (const Count& c : counts_) sum += u128{c.value} * c.times;
   return double(sum) / double(count_);
 }
 

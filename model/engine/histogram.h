@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <optional>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -14,7 +13,13 @@ class Histogram {
   static constexpr u64 kNeededBeyond = 10;
 
   void add(u64 value, u64 times = 1) {
-    counts_[value] += times;
+    if (!times) return;
+    if ((used_ + 1) * 2 > counts_.size()) [[unlikely]]
+      grow();
+    Count& c = count_of(value);
+    used_ += !c.times;
+    c.value = value;
+    c.times += times;
     count_ += times;
   }
   void merge(const Histogram& other);
@@ -35,7 +40,20 @@ class Histogram {
 
  private:
   u64 rank(double percent) const;  // 1 .. count()
+  // An open hash table: many values are added, and most are there already.
+  struct Count {
+    u64 value = 0, times = 0;  // times 0: free
+  };
+  Count& count_of(u64 value) {
+    const std::size_t mask = counts_.size() - 1;
+    std::size_t at = std::size_t(value * 0x9e3779b97f4a7c15u >> shift_);
+    while (counts_[at].times && counts_[at].value != value) at = (at + 1) & mask;
+    return counts_[at];
+  }
+  void grow();
   u64 count_ = 0;
-  std::unordered_map<u64, u64> counts_;
+  std::size_t used_ = 0;
+  unsigned shift_ = 64;  // 64 - log2 of the size
+  std::vector<Count> counts_;
 };
 }  // namespace hca::engine

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <deque>
 #include <functional>
 #include <queue>
 #include <tuple>
@@ -21,26 +22,38 @@ class ByTime {
   using Sink = std::function<void(u64 picoseconds, const Item& item)>;
   explicit ByTime(Sink sink) : sink_(std::move(sink)) {}
   void add(u64 picoseconds, u32 rank, Item item) {
-    waiting_.push({picoseconds, rank, count_++, std::move(item)});
+    u32 place = u32(items_.size());
+    if (free_.empty()) {
+      items_.push_back(std::move(item));
+    } else {
+      place = free_.back();
+      free_.pop_back();
+      items_[place] = std::move(item);
+    }
+    waiting_.push({picoseconds, count_++, rank, place});
   }
   // Passes on all items before `picoseconds`; none may be added before that time afterwards.
   void hand_on_until(u64 picoseconds) {
-    for (; !waiting_.empty() && waiting_.top().at < picoseconds; waiting_.pop())
-      sink_(waiting_.top().at, waiting_.top().item);
+    while (!waiting_.empty() && waiting_.top().at < picoseconds) {
+      const Entry first = waiting_.top();
+      waiting_.pop();
+      sink_(first.at, items_[first.place]);
+      free_.push_back(first.place);
+    }
   }
 
  private:
   struct Entry {
-    u64 at;
-    u32 rank;
-    u64 number;
-    Item item;
+    u64 at, number;
+    u32 rank, place;                        // place: in items_
     bool operator<(const Entry& o) const {  // the heap keeps the largest on top
       return std::tie(at, rank, number) > std::tie(o.at, o.rank, o.number);
     }
   };
   Sink sink_;
   std::priority_queue<Entry> waiting_;
+  std::deque<Item> items_;  // the waiting ones, and places that are free
+  std::vector<u32> free_;
   u64 count_ = 0;
 };
 }  // namespace hca::testbench

@@ -47,14 +47,12 @@ constexpr u32 kIndexMask = 0xffff;
 u64& at_of(std::array<u64, kStations>& at, Station station) { return at[std::size_t(station)]; }
 }  // namespace
 
-std::vector<std::pair<Station, u64>> MessageTimes::way() const {
-  std::vector<std::pair<Station, u64>> passed;
+// Requests are judged by their headers while the payload still comes.
+MessageTimes::Way MessageTimes::way() const {
+  Way passed;
   for (std::size_t s = 0; s < kStations; ++s)
     if (at[s] <= at[std::size_t(Station::Taken)] && at[s] != kNever)
-      passed.push_back({Station(s), at[s]});
-  // Requests are judged by their headers while the payload still comes.
-  std::stable_sort(passed.begin(), passed.end(),
-                   [](const auto& a, const auto& b) { return a.second < b.second; });
+      passed.insert(Station(s), at[s]);
   return passed;
 }
 
@@ -160,7 +158,7 @@ struct BlockRow {
     auto* message = queue ? Log::by_index(*queue, u32(s.event.b)) : nullptr;
     if (!message) return;
     at_of(message->at, Station::Completion) = s.at;
-    s.chip.to_write[queue->cqn].push_back({s.qpn(), message->index});
+    s.chip.of_cq(queue->cqn).push_back({s.qpn(), message->index});
   }
 };
 
@@ -215,23 +213,25 @@ void MessageLog::connect(bool from_start) {
   for (const auto& [key, ends] : testbed_.bundles())
     for (const Endpoint& end : ends)
       for (const QpPair& pair : pairs_of(end)) {
-        Queue& queue = chips_[end.node].queues[pair.own->qpn];
+        Chip& chip = chips_[end.node];
+        QueuePair& known = chip.qp(pair.own->qpn);
+        if (!known.queue) known.queue = &chip.queues.emplace_back();
+        Queue& queue = *known.queue;
         queue.posted = from_start ? 0 : pair.own->sq_posted;
         queue.cqn = end.send_cq->cqn;
-        chips_[end.node].peers[pair.own->qpn] = {end.peer->node, pair.other->qpn};
+        known.peer = &chips_[end.peer->node];
+        known.peer_qpn = pair.other->qpn;
       }
 }
 
-MessageLog::Queue* MessageLog::queue_of(Chip& chip, u32 qpn) {
-  const auto found = chip.queues.find(qpn);
-  return found == chip.queues.end() ? nullptr : &found->second;
+MessageLog::QueuePair& MessageLog::Chip::qp(u32 qpn) {
+  if (qpn >= qps.size()) qps.resize(std::size_t{qpn} + 1);
+  return qps[qpn];
 }
 
-// Where the requests to a queue pair come from.
-MessageLog::Queue* MessageLog::peer_of(const Chip& chip, u32 qpn) {
-  const auto found = chip.peers.find(qpn);
-  if (found == chip.peers.end()) return nullptr;
-  return queue_of(chips_[found->second.first], found->second.second);
+std::deque<std::pair<u32, u32>>& MessageLog::Chip::of_cq(u32 cqn) {
+  if (cqn >= to_write.size()) to_write.resize(std::size_t{cqn} + 1);
+  return to_write[cqn];
 }
 
 MessageLog::Open* MessageLog::by_index(Queue& queue, u32 index) {
@@ -331,7 +331,7 @@ void MessageLog::Chip::rang(Cycle at, Cycle at_bar, u32 offset, std::span<const 
 }
 
 void MessageLog::Chip::wrote(Cycle at, u32 cqn, u64 cqes) {
-  auto& waiting = to_write[cqn];
+  auto& waiting = of_cq(cqn);
   for (; cqes && !waiting.empty(); --cqes, waiting.pop_front()) {
     const auto [qpn, index] = waiting.front();
     Queue* queue = log->queue_of(*this, qpn);

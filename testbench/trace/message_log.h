@@ -4,7 +4,7 @@
 #include <deque>
 #include <functional>
 #include <string_view>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "model/engine/probe.h"
@@ -62,7 +62,22 @@ struct MessageTimes {
   u64 whole() const { return at[std::size_t(Station::Taken)] - start(); }
   // The stations that it passed before its completion was taken, in the order of time: (station,
   // ps).
-  std::vector<std::pair<Station, u64>> way() const;
+  class Way {
+   public:
+    // Behind those of the same time or an earlier one.
+    void insert(Station station, u64 at) {
+      std::size_t place = count_++;
+      for (; place && passed_[place - 1].second > at; --place) passed_[place] = passed_[place - 1];
+      passed_[place] = {station, at};
+    }
+    const std::pair<Station, u64>* begin() const { return passed_.data(); }
+    const std::pair<Station, u64>* end() const { return passed_.data() + count_; }
+
+   private:
+    std::array<std::pair<Station, u64>, kStations> passed_;
+    std::size_t count_ = 0;
+  };
+  Way way() const;
 };
 
 // Follows each message of a run by probes, host and wires, and passes it on when its completion is
@@ -84,6 +99,15 @@ class MessageLog {
     std::array<u64, kStations> at;
     explicit Answer(u32 number) : psn(number) { at.fill(MessageTimes::kNever); }
   };
+  struct Chip;
+  struct Queue;
+  // What is known by QPN: what the queue pair sends, and the other end, nullptr until it is
+  // connected.
+  struct QueuePair {
+    Queue* queue = nullptr;
+    Chip* peer = nullptr;
+    u32 peer_qpn = 0;
+  };
   // A queue pair of a client.
   struct Queue {
     u32 posted = 0;  // producer index of the last doorbell
@@ -99,13 +123,14 @@ class MessageLog {
     MessageLog* log = nullptr;
     unsigned number = 0;
     u64 period = 0;
-    std::vector<BlockOfPort> rows;          // by block of the hub and kind of event
-    std::vector<u64> arrived;               // by port: the last packet that arrived, ps
-    std::unordered_map<u32, Queue> queues;  // by QPN
-    // Node and QPN of the other end, by QPN.
-    std::unordered_map<u32, std::pair<unsigned, u32>> peers;
+    std::vector<BlockOfPort> rows;  // by block of the hub and kind of event
+    std::vector<u64> arrived;       // by port: the last packet that arrived, ps
+    std::deque<Queue> queues;
+    std::vector<QueuePair> qps;  // by QPN
     // By CQN: QPN and WQE index of the completions on their way to memory.
-    std::unordered_map<u32, std::deque<std::pair<u32, u32>>> to_write;
+    std::vector<std::deque<std::pair<u32, u32>>> to_write;
+    QueuePair& qp(u32 qpn);
+    std::deque<std::pair<u32, u32>>& of_cq(u32 cqn);
     void event(const engine::Event& event) override { log->take(*this, event); }
     void rang(Cycle at, Cycle at_bar, u32 offset, std::span<const u8> data) override;
     void wrote(Cycle at, u32 cqn, u64 cqes) override;
@@ -120,8 +145,14 @@ class MessageLog {
   void resolve(Chip& chip, u16 last);
   void take(Chip& chip, const engine::Event& event);
   void frame(unsigned receiver, u64 picoseconds, const proto::FrameView& bytes);
-  Queue* queue_of(Chip& chip, u32 qpn);
-  Queue* peer_of(const Chip& chip, u32 qpn);
+  static Queue* queue_of(Chip& chip, u32 qpn) {
+    return qpn < chip.qps.size() ? chip.qps[qpn].queue : nullptr;
+  }
+  // Where the requests to a queue pair come from.
+  static Queue* peer_of(Chip& chip, u32 qpn) {
+    if (qpn >= chip.qps.size() || !chip.qps[qpn].peer) return nullptr;
+    return queue_of(*chip.qps[qpn].peer, chip.qps[qpn].peer_qpn);
+  }
   static Open* by_index(Queue& queue, u32 index);
   static Open* by_psn(Queue& queue, u32 psn);
   static Answer* answer(Queue& queue, u32 psn);

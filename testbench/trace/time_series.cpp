@@ -14,21 +14,21 @@ std::size_t TimeSeries::add_column(Column column) {
 }
 
 void TimeSeries::add(std::size_t column, u64 from, u64 to, double amount) {
-  while (std::max(from, to) / width_ >= kMost) halve();
+  make_room(std::max(from, to));
   std::vector<double>& amounts = columns_[column].amounts;
-  if (to <= from) return put(amounts, from / width_, amount);
+  if (to <= from) return put(amounts, bucket_of(from), amount);
   for (u64 at = from; at < to;) {
-    const u64 end = std::min(to, (at / width_ + 1) * width_);
-    put(amounts, at / width_, amount * double(end - at) / double(to - from));
+    const u64 bucket = bucket_of(at), end = std::min(to, end_of(bucket));
+    put(amounts, bucket, amount * double(end - at) / double(to - from));
     at = end;
   }
 }
 
 void TimeSeries::hold(std::size_t column, u64 from, u64 to, u64 level) {
-  while (std::max(from, to) / width_ >= kMost) halve();
+  make_room(std::max(from, to));
   for (u64 at = from; at < to;) {
-    const u64 end = std::min(to, (at / width_ + 1) * width_);
-    put(columns_[column].amounts, at / width_, double(level * (end - at)));
+    const u64 bucket = bucket_of(at), end = std::min(to, end_of(bucket));
+    put(columns_[column].amounts, bucket, double(level * (end - at)));
     at = end;
   }
 }
@@ -40,6 +40,7 @@ void TimeSeries::put(std::vector<double>& amounts, u64 bucket, double amount) {
 
 void TimeSeries::halve() {
   width_ *= 2;
+  last_ = last_from_ = 0;
   for (Column& column : columns_) {
     std::vector<double>& a = column.amounts;
     if (a.size() % 2) a.push_back(0);

@@ -42,9 +42,23 @@ class TimeSeries {
   std::string csv() const;
 
  private:
-  void put(std::vector<double>& amounts, u64 bucket, double amount);
+  static void put(std::vector<double>& amounts, u64 bucket, double amount);
   void halve();
+  // The bucket of a time; times come close to each other.
+  u64 bucket_of(u64 at) {
+    if (at - last_from_ >= width_) {
+      last_ = at / width_;
+      last_from_ = last_ * width_;
+    }
+    return last_;
+  }
+  u64 end_of(u64 bucket) const { return (bucket + 1) * width_; }
+  // Doubles the width until a time has a bucket.
+  void make_room(u64 at) {
+    while (at >= kMost * width_) halve();
+  }
   std::vector<Column> columns_;
   u64 width_ = kFirstWidth;
+  u64 last_ = 0, last_from_ = 0;  // the bucket that was asked for last, and its begin
 };
 }  // namespace hca::testbench
