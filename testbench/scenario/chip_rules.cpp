@@ -140,17 +140,16 @@ void check_headroom(const Scenario& s, std::vector<ChipMistake>& mistakes) {
 using LinkMistake = std::optional<ChipMistake>;
 LinkMistake mode_mistake(const Scenario& s, const Ends& ends) {
   using blocks::FlowControl;
-  const FlowControl mode = s.nodes[ends[0].node].hca.link_control.mode,
-                    other = s.nodes[ends[1].node].hca.link_control.mode;
-  const bool native = proto::is_native(s.connection.framing);
+  const FlowControl mode = link_control_of(s, ends[0].node).mode,
+                    other = link_control_of(s, ends[1].node).mode;
+  const bool native = proto::is_native(s.connection.framing),
+             controls = mode != FlowControl::Endless && mode != FlowControl::Lossy;
   if (mode != other)
     return ChipMistake{
         {".link_control.mode"},
         fmt::format("{} is another one than that of the other end, {}; allowed: the same",
                     blocks::kFlowControlNames[std::size_t(mode)],
                     blocks::kFlowControlNames[std::size_t(other)])};
-  const bool controls =
-      mode != FlowControl::Auto && mode != FlowControl::Endless && mode != FlowControl::Lossy;
   if (controls && native != (mode == FlowControl::Credits))
     return ChipMistake{
         {".link_control.mode"},
@@ -160,8 +159,8 @@ LinkMistake mode_mistake(const Scenario& s, const Ends& ends) {
   return std::nullopt;
 }
 LinkMistake lanes_mistake(const Scenario& s, const Ends& ends) {
-  const blocks::LinkControlConfig &own = s.nodes[ends[0].node].hca.link_control,
-                                  &other = s.nodes[ends[1].node].hca.link_control;
+  const blocks::LinkControlConfig own = link_control_of(s, ends[0].node),
+                                  other = link_control_of(s, ends[1].node);
   if (own.mode != blocks::FlowControl::Credits || own.lanes == other.lanes) return std::nullopt;
   return ChipMistake{{".link_control.lanes"},
                      fmt::format("{} of hca{} and {} of hca{} are the lanes of one link; allowed: "

@@ -56,7 +56,9 @@ TEST_CASE("both ends of a link have the flow control of its framing", "[scenario
   CHECK_THAT(
       error_of("hca0" + pause),
       Contains("s.yaml:1: hca0.link_control.mode: pause is another one than that of the other "
-               "end, none; allowed: the same"));
+               "end, pfc; allowed: the same"));
+  CHECK(error_of("hca0.link_control.mode: pfc\n") == "(none)");  // as auto chooses
+
   CHECK_THAT(error_of("hca" + credits),
              Contains("s.yaml:1: hca.link_control.mode: credits does not go with"));
   CHECK_THAT(error_of("hca" + pause + native),
@@ -73,6 +75,8 @@ TEST_CASE("both ends of a link have its rate and its lanes", "[scenario]") {
   const std::string credits =
       "connection.framing: ib_local\nhca.link_control: {mode: credits, buffer: 64 KiB}\n";
   CHECK(error_of(credits + "hca.link_control.lanes: 2\n") == "(none)");
+  CHECK_THAT(error_of("connection.framing: ib_local\nhca1.link_control.lanes: 2\n"),
+             Contains("s.yaml:2: hca1.link_control.lanes: 1 of hca0 and 2 of hca1"));
   CHECK_THAT(error_of(credits + "hca1.link_control.lanes: 2\n"),
              Contains("s.yaml:3: hca1.link_control.lanes: 1 of hca0 and 2 of hca1 are the lanes of "
                       "one link; allowed: as many at both ends"));

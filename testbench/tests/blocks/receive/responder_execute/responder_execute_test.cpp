@@ -123,7 +123,7 @@ TEST_CASE("answers of several queue pairs that wait for room leave in the order 
 TEST_CASE("with all outcomes in use ACKs of a queue pair merge, and no request waits",
           "[responder_execute][G4.2]") {
   const auto psns_of = [](const std::vector<u32>& qpns, u64 merged) {
-    ExecuteBench bench({.latency = 3, .interval = 1, .outcomes = 2}, 0, {10, 11, 12, 13, 14, 15}, 8,
+    ExecuteBench bench({.latency = 3, .interval = 1, .outcomes = 2}, 0, {10, 20, 30, 40, 50, 60}, 8,
                        0, qpns, false, {}, 100);
     bench.run();
     CHECK(bench.execute.counters.merged == merged);
@@ -134,7 +134,7 @@ TEST_CASE("with all outcomes in use ACKs of a queue pair merge, and no request w
   };
   using Psns = std::vector<std::pair<u32, u32>>;
   CHECK(psns_of({1, 1, 1, 1, 1, 1}, 3) == Psns{{1, 100}, {1, 101}, {1, 105}});
-  CHECK(psns_of({1, 1, 1, 2, 2, 3}, 1) == Psns{{1, 100}, {1, 101}, {1, 102}, {2, 101}, {3, 100}});
+  CHECK(psns_of({1, 1, 1, 2, 2, 3}, 1) == Psns{{1, 100}, {1, 101}, {2, 101}, {3, 100}, {1, 102}});
 }
 
 // The merged ACK waits for the data of both requests, which are ordered in 60 and 90.
