@@ -390,7 +390,6 @@ Scenario scenario_of(std::vector<Setting> settings, const std::string& file,
   Loader(scenario, file).load(settings, std::move(errors));
   return scenario;
 }
-
 Scenario parse_scenario(const std::string& text, const std::string& file,
                         const std::vector<std::string>& overrides) {
   return scenario_of(read_yaml(text, file), file, overrides);
