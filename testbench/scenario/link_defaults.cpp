@@ -44,6 +44,7 @@ blocks::LinkControlConfig link_control_of(const Scenario& s, unsigned node) {
 blocks::ChipConfig chip_of(const Scenario& s, unsigned node) {
   blocks::ChipConfig chip = s.nodes[node].hca;
   chip.link_control = link_control_of(s, node);
+  chip.payload = s.run.payload;
   return chip;
 }
 }  // namespace hca::testbench

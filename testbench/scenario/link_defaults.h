@@ -11,6 +11,6 @@ blocks::LinkControlConfig link_control_of(const Scenario& scenario, unsigned nod
 // The buffer of a lane with which derived levels of PAUSE and PFC stop in time: the headroom and
 // two frames. Bytes.
 u64 least_buffer(const Scenario& scenario, unsigned node);
-// The configuration of a chip with its link control.
+// The configuration of a chip with its link control and the payload of the run.
 blocks::ChipConfig chip_of(const Scenario& scenario, unsigned node);
 }  // namespace hca::testbench

@@ -23,12 +23,6 @@ engine::Domain::Options domain_options(const RunOptions& run) {
   return options;
 }
 
-blocks::ChipConfig chip_of(const Scenario& scenario, unsigned index) {
-  blocks::ChipConfig chip = scenario.nodes[index].hca;
-  chip.payload = scenario.run.payload;
-  return chip;
-}
-
 sc_core::sc_time slice() { return {1, sc_core::SC_US}; }
 sc_core::sc_time command_patience() { return {100, sc_core::SC_MS}; }
 constexpr u64 kSlicesAhead = 1000;
