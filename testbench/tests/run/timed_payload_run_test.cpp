@@ -61,7 +61,7 @@ const std::string kFaults =
     "  - {action: corrupt, from: 0, per_million: 20000}\n"
     "  - {action: corrupt, from: 1, per_million: 20000}\n"
     "  - {action: mark_ecn, from: 0, per_million: 20000}\n";
-const std::string kAll =
+const std::string kAllOperations =
     "workload:\n"
     "  - {mix: {write: 3, send: 3, read: 3, write_immediate: 1, send_immediate: 1, compare_swap: 1,"
     " fetch_add: 1}, sizes: [{size: 0 B}, {size: 3 B}, {size: 8 B}, {size: 9 B}, {size: 64 B},"
@@ -92,7 +92,7 @@ TEST_CASE("faults, framings and sizes: the same without bytes", "[timed]") {
   const std::string framing =
       GENERATE("rocev2_ip4", "rocev2_ip6", "rocev1", "ib_local", "ib_global");
   const RunResult result =
-      compare_text("connection: {framing: " + framing + ", timeout: 8}\n" + kAll + kFaults);
+      compare_text("connection: {framing: " + framing + ", timeout: 8}\n" + kAllOperations + kFaults);
   CHECK(counter(result, "hca1.port.rx_bad_icrc") > 0);
 }
 
@@ -115,11 +115,11 @@ TEST_CASE("services that lose: each message is known without its bytes", "[timed
 TEST_CASE("what else moves payload: the same without bytes", "[timed]") {
   // XRC, RD, an SRQ
   compare_text("hca.transport.xrc: true\nconnection: {service: xrc, timeout: 8, xrc_srqs: 3}\n" +
-               kAll + kFaults);
-  compare_text("hca.transport.rd: true\nconnection: {service: rd, timeout: 6}\n" + kAll + kFaults);
-  compare_text("connection: {srq: true, timeout: 8}\n" + kAll + kFaults);
+               kAllOperations + kFaults);
+  compare_text("hca.transport.rd: true\nconnection: {service: rd, timeout: 6}\n" + kAllOperations + kFaults);
+  compare_text("connection: {srq: true, timeout: 8}\n" + kAllOperations + kFaults);
   // Selective repeat keeps packets.
-  compare_text("hca.transport.recovery: selective_repeat\nconnection: {timeout: 8}\n" + kAll +
+  compare_text("hca.transport.recovery: selective_repeat\nconnection: {timeout: 8}\n" + kAllOperations +
                kFaults);
   // Several reads and writes for a packet, inline data, pushes.
   compare_text(
@@ -149,20 +149,20 @@ TEST_CASE("what else moves payload: the same without bytes", "[timed]") {
   compare_text(
       "pcie: {iommu_entries: 64, read_tags: 32}\nhca: {qp_cache: {entries: 2}, mpt_cache:"
       " {entries: 4}, mtt_cache: {entries: 4}}\nconnection: {timeout: 8}\n" +
-      kAll + kFaults);
+      kAllOperations + kFaults);
   // A wire that breaks bits.
-  compare_text("wire: {fec: false, bit_errors: 6}\nconnection: {timeout: 8}\n" + kAll);
+  compare_text("wire: {fec: false, bit_errors: 6}\nconnection: {timeout: 8}\n" + kAllOperations);
 }
 
 TEST_CASE("flow control counts bytes that are not there", "[timed]") {
   compare_text(
       "hca.responder_execute.outcomes: 1024\nhca.link_control: {mode: pause, buffer: 40000 B, "
       "xoff: 16 KiB, xon: 8 KiB}\n" +
-      kAll);
+      kAllOperations);
   compare_text(
       "hca.responder_execute.outcomes: 1024\nhca.link_control: {mode: credits, buffer: 40000 "
       "B}\nconnection: {framing: ib_local}\n" +
-      kAll);
+      kAllOperations);
 }
 
 TEST_CASE("a timed message is checked by its first 8 bytes", "[timed]") {
