@@ -80,6 +80,7 @@ ChipConfig plain() {
   for (std::size_t i = 0; i < std::size(kRows); ++i)
     kRows[i].latency(c) = latencies[i], kRows[i].interval(c) = 1;
   c.qp_scheduler.batch = 1;
+  c.link_control.mode = FlowControl::Endless;
   return c;
 }
 

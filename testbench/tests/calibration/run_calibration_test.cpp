@@ -174,7 +174,7 @@ TEST_CASE("a fit finds the knob that made a curve, and counts no other curve", "
                       "x: {column: bytes, sets: \"workload[0].size\", unit: B}\n"
                       "curves: [{column: us, figure: latency_us}, {column: twice, figure: "
                       "latency_us}]\n"
-                      "scenario: {workload: [{operation: write, test: latency, messages: 20}]}\n");
+                      "scenario: {workload: [{operation: write, test: latency, messages: 40}]}\n");
   DeviceKnobs knobs = knobs_as_written(folder.path());
   std::erase_if(knobs.presets.at("connectx4"),
                 [](const SourcedKnob& k) { return k.setting.path == "wire.latency"; });

@@ -59,9 +59,9 @@ TEST_CASE("every row that may limit has a kind", "[limits]") {
   CHECK(wait_row("requester", "packet buffers of port 2")->kind == "buffers");
   CHECK(wait_row("requester", "turns") == nullptr);
   CHECK(wait_row("requester", "lane 3's packet buffers of port 2")->knob ==
-        "packetizer.lane_buffers");
+        "packetizer.lane_buffers, buffer_bytes");
   CHECK(wait_row("responder_execute", "lane 0's response buffers")->knob ==
-        "responder_execute.lane_responses");
+        "responder_execute.lane_responses, response_bytes");
   CHECK(wait_row_of_counter("requester", "waits_rnr")->kind == "time");
   CHECK(wait_row_of_counter("mpt_cache", "waited") == nullptr);
   CHECK_THROWS_AS(wait_row_of_counter("requester", "waits_new"), std::logic_error);

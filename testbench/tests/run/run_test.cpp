@@ -125,6 +125,7 @@ TEST_CASE("a wire of a second works, and its latency is measured", "[run]") {
   const char* latency = GENERATE("100 ms", "1 s");
   const RunResult result = run_text(
       "wire: {latency: " + std::string(latency) + "}\nconnection: {timeout: 24}\n" +
+      "hca: {link_control: {mode: lossy}}\n" +
       "workload: [{operation: write, test: latency, from: 64 B, to: 64 B, messages: 11}]\n");
   CHECK(all(result.failures) == "");
   REQUIRE(result.sizes.at(0).latency);

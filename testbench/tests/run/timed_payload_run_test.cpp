@@ -91,8 +91,8 @@ TEST_CASE("each ready scenario runs the same without its bytes", "[timed]") {
 TEST_CASE("faults, framings and sizes: the same without bytes", "[timed]") {
   const std::string framing =
       GENERATE("rocev2_ip4", "rocev2_ip6", "rocev1", "ib_local", "ib_global");
-  const RunResult result =
-      compare_text("connection: {framing: " + framing + ", timeout: 8}\n" + kAllOperations + kFaults);
+  const RunResult result = compare_text("connection: {framing: " + framing + ", timeout: 8}\n" +
+                                        kAllOperations + kFaults);
   CHECK(counter(result, "hca1.port.rx_bad_icrc") > 0);
 }
 
@@ -116,11 +116,12 @@ TEST_CASE("what else moves payload: the same without bytes", "[timed]") {
   // XRC, RD, an SRQ
   compare_text("hca.transport.xrc: true\nconnection: {service: xrc, timeout: 8, xrc_srqs: 3}\n" +
                kAllOperations + kFaults);
-  compare_text("hca.transport.rd: true\nconnection: {service: rd, timeout: 6}\n" + kAllOperations + kFaults);
+  compare_text("hca.transport.rd: true\nconnection: {service: rd, timeout: 6}\n" + kAllOperations +
+               kFaults);
   compare_text("connection: {srq: true, timeout: 8}\n" + kAllOperations + kFaults);
   // Selective repeat keeps packets.
-  compare_text("hca.transport.recovery: selective_repeat\nconnection: {timeout: 8}\n" + kAllOperations +
-               kFaults);
+  compare_text("hca.transport.recovery: selective_repeat\nconnection: {timeout: 8}\n" +
+               kAllOperations + kFaults);
   // Several reads and writes for a packet, inline data, pushes.
   compare_text(
       "connection: {timeout: 8}\nworkload:\n"

@@ -190,7 +190,9 @@ TEST_CASE("a clock is the nearest one with a period of whole picoseconds", "[sce
                            Row{"402.83 MHz", 2482, 402'900'886}, Row{"333 MHz", 3003, 333'000'333},
                            Row{"10 GHz", 100, 10'000'000'000}, Row{"1 MHz", 1'000'000, 1'000'000});
   const Scenario s = parse_scenario(
-      std::string("hca.core: {allow_slow_core: true, clock: ") + row.asked + "}\n", "s.yaml");
+      std::string("hca: {link_control: {mode: lossy}, core: {allow_slow_core: true, clock: ") +
+          row.asked + "}}\n",
+      "s.yaml");
   CHECK(s.nodes[1].hca.core.period() == row.period);
   CHECK(s.nodes[1].hca.core.hertz() == row.hertz);
 }

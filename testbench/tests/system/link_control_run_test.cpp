@@ -109,7 +109,8 @@ TEST_CASE("the high table lets small messages pass", "[link_control]") {
         "  - {operation: write, size: 64 KiB, depth: 8, messages: 200, together: true}\n",
         {"connection.path_mtu=4096", "connection.framing=ib_local", "hca.link_control.mode=credits",
          "hca.link_control.buffer=64 KiB", "hca.link_control.high_1=1",
-         "hca.link_control.high_limit=255", "hca.link_control.lanes=" + lanes});
+         "hca.link_control.high_limit=255", "hca.packetizer.buffer_bytes=1 MiB",
+         "hca.link_control.lanes=" + lanes});
     return run.streams.at(0).latency.percentile(50).value();
   };
   CHECK(double(small("2")) < 0.5 * double(small("1")));
@@ -122,8 +123,9 @@ RunResult run_of_crowded_ends(const std::string& framing, std::vector<std::strin
   more.insert(more.end(),
               {"connection.framing=" + framing, "run.hash=true", "hca.responder_execute.parking=1",
                "hca.responder_execute.outcomes=4", "hca.link_control.buffer=32 KiB"});
-  return run_workload(
-      "  - {mix: {read: 3, write: 3, fetch_add: 1, send: 2}, sizes: [{size: 8 B}, {size: 16 KiB}], "
+  return run_text(
+      "workload:\n  - {mix: {read: 3, write: 3, fetch_add: 1, send: 2}, sizes: [{size: 8 B}, "
+      "{size: 16 KiB}], "
       "messages: 1500, depth: 64, qps: 16, direction: both}\n",
       more);
 }

@@ -10,6 +10,10 @@ using namespace hca;
 using namespace hca::test;
 using Catch::Contains;
 
+// At 12.5 bytes a ns: three frames of 4230 B. The control frame waits for one, 338.4 ns, and for
+// another control frame, 6.72 ns, and takes 6.72 ns itself, 17 cycles of 2.5 ns out, 5 ns of wire and
+// 12 cycles in: 429.3 ns. In that time and in the 77.5 ns that the sender's data are on their way
+// 6335 B come. A core of 100 MHz has 67 beats of 10 ns, 331.6 ns more than the frame takes.
 TEST_CASE("the headroom is what still comes after XOFF", "[link_control]") {
   const LinkEnd end{2500, {}, {}}, slow{10'000, {}, {}};
   CHECK(headroom(end, end, 5'000) == 3 * 4230 + 6335 + 1);
@@ -18,12 +22,16 @@ TEST_CASE("the headroom is what still comes after XOFF", "[link_control]") {
   CHECK(headroom(slow, end, 5'000) == 3 * 4230 + 13199 + 1);
 }
 
+// A chip knows neither its framing nor its cable.
 TEST_CASE("a mode or levels that only a scenario can choose are refused by the block",
           "[link_control]") {
   CHECK_THROWS_WITH(LinkBench({}), Contains("link_control.mode: \"auto\""));
   CHECK_THROWS_WITH(LinkBench({.mode = FlowControl::Pfc}), Contains("link_control.xoff: \"0 B\""));
 }
 
+// 200 ns are 80 cycles. A packet that is to be sent waits from 12 on for the end of a pause, a frame
+// occupies the buffer from 20 on: nothing moves since then. Of the next frames one leaves in 150;
+// the pause ends in 300.
 TEST_CASE("a port whose directions both stand still gives up a request each stall_limit",
           "[link_control]") {
   LinkControlConfig config = kPfc;
@@ -40,6 +48,7 @@ TEST_CASE("a port whose directions both stand still gives up a request each stal
   CHECK(bench.link.counters.stalls == 2);
 }
 
+// As above, and nothing leaves.
 TEST_CASE("a port that stands still gives up another request after each stall_limit",
           "[link_control]") {
   LinkControlConfig config = kPfc;

@@ -44,8 +44,9 @@ struct ChipBlock : Bench {
     take(packetizer.ports[0].packets_out, driver);
     take(packetizer.ports[0].not_read_out, driver);
     asks.takes = [this](const DmaRequest& r) {
-      packetizer.ports[0].buffers.give(domain.now() + 1);
-      PacketPool::give_back(static_cast<Packet*>(r.context));
+      auto* const p = static_cast<Packet*>(r.context);
+      p->give_buffer(domain.now() + 1);
+      PacketPool::give_back(p);
     };
     domain.run_until(1'000'000);
   }
