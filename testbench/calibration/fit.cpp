@@ -109,9 +109,9 @@ class Fitter {
       }
     };
     add("preset " + plan_.preset, result_.knobs.presets.at(plan_.preset), false);
-    for (auto& [name, knobs] : result_.knobs.setups)
-      if (std::ranges::any_of(curves_, [&](const Calibration& c) { return c.setup == name; }))
-        add("setup " + name, knobs, true);
+    for (auto& setup : result_.knobs.setups)
+      if (std::ranges::find(curves_, setup.first, &Calibration::setup) != curves_.end())
+        add("setup " + setup.first, setup.second, true);
   }
   // The mean error with the knobs as they are; infinite if a run fails.
   double trial() {

@@ -65,10 +65,10 @@ struct MessageTimes {
   class Way {
    public:
     // Behind those of the same time or an earlier one.
-    void insert(Station station, u64 at) {
+    void insert(Station station, u64 ps) {
       std::size_t place = count_++;
-      for (; place && passed_[place - 1].second > at; --place) passed_[place] = passed_[place - 1];
-      passed_[place] = {station, at};
+      for (; place && passed_[place - 1].second > ps; --place) passed_[place] = passed_[place - 1];
+      passed_[place] = {station, ps};
     }
     const std::pair<Station, u64>* begin() const { return passed_.data(); }
     const std::pair<Station, u64>* end() const { return passed_.data() + count_; }
