@@ -13,8 +13,8 @@ namespace hca {
 // itself instead of copying its bytes, and then clears the pointer. Other modules see the frame as
 // data. A frame that is changed on the way has no packet.
 //
-// Of a frame whose payload is cut (proto::FrameView) the data are what it holds, and the extension has
-// its size on the link and the state of its CRCs.
+// Of a frame whose payload is cut (proto::FrameView) the data are what it holds, and the extension
+// has its size on the link and the state of its CRCs.
 struct WireExtension : tlm::tlm_extension<WireExtension> {
   blocks::Packet* packet = nullptr;
   u32 frame_bytes = 0;  // 0: as many as there are data

@@ -15,7 +15,8 @@ struct DeviceKnobs {
 };
 // True: a setup may have this knob, because no adapter has it.
 bool is_of_setup(std::string_view path);
-// FOLDER/setups/NAME.yaml. Throws ScenarioError with file, line and key; for a knob of a device too.
+// FOLDER/setups/NAME.yaml. Throws ScenarioError with file, line and key; for a knob of a device
+// too.
 std::vector<SourcedKnob> read_setup(const std::string& folder, const std::string& name);
 // The names of the setups of a folder, sorted.
 std::vector<std::string> setups_in(const std::string& folder);

@@ -26,8 +26,8 @@ Prediction prediction_of(const nlohmann::json& json);
 // One prediction is a process: `command` is that of a plan, which writes its prediction to a file.
 using PredictionCommand =
     std::function<std::vector<std::string>(const FitPlan& plan, const std::string& json)>;
-// All predictions, in the order of the curves, `at_most` at a time; `told` is called with each as it
-// ends. Throws std::runtime_error after SIGINT or SIGTERM.
+// All predictions, in the order of the curves, `at_most` at a time; `told` is called with each as
+// it ends. Throws std::runtime_error after SIGINT or SIGTERM.
 std::vector<Prediction> leave_one_out(const std::vector<Calibration>& curves,
                                       const PredictionCommand& command, unsigned trials,
                                       unsigned at_most,

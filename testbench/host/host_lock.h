@@ -5,8 +5,8 @@
 #include "testbench/host/host_cpu.h"
 
 namespace hca::testbench {
-// A lock that cores of a host take in the order in which they ask. While one has it, it does nothing
-// else; the others wait.
+// A lock that cores of a host take in the order in which they ask. While one has it, it does
+// nothing else; the others wait.
 class HostLock {
  public:
   // `each`: the time that a core takes to lock, and `contention` for each core before it.

@@ -11,9 +11,9 @@
 
 namespace hca::testbench {
 // The most that each buffer held in the parts of a run: links, mailboxes and budgets of the chips,
-// receive buffers of their ports, tags and credits of PCIe, completion queues and the queues of
-// open loops at the hosts. The level of a chip's object is that after all blocks of a cycle, in any
-// cycle, so it depends neither on their order nor on which cycles run. It only observes.
+// receive buffers of their ports, tags and page walkers of PCIe, completion queues and the queues
+// of open loops at the hosts. The level of a chip's object is that after all blocks of a cycle, in
+// any cycle, so it depends neither on their order nor on which cycles run. It only observes.
 class BufferPeaks {
  public:
   explicit BufferPeaks(Testbed& testbed);

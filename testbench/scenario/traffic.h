@@ -73,7 +73,8 @@ struct Traffic {
   ServeTime serve{};
   bool serve_exponential = false;
   std::vector<ServeTime> serve_times;  // instead of `serve`
-  // The bytes at the begin of each message that memories and packets hold; others are not looked at.
+  // The bytes at the begin of each message that memories and packets hold; others are not looked
+  // at.
   u32 held = ~u32{0};
   u32 held_of(u32 message_bytes) const { return std::min(message_bytes, held); }
 

@@ -18,13 +18,13 @@ namespace hca::testbench {
 // about:tracing. A chip is a process, a block a track in it, "port, arrived" a track beside "port".
 // A slice is an item in the block, from the time when it left the block before to that when it
 // passes this one's output (TraceStays). Items that are there at the same time have tracks of their
-// own, "requester (2)". Where an item comes from nowhere the slice begins when it passes the output,
-// and is as long as the block's interval, or lasts until the next item. The wires are a process with
-// a track for each direction, where a slice is the time of a frame at the receiving port. Arrows
-// follow the first packet of each message from its doorbell to its completion, from the begin of a
-// slice to that of the next one. Queues and buffers with room for more than kPipeline items are
-// counters. Times are whole nanoseconds. At most kMostItems slices and values of counters are
-// written.
+// own, "requester (2)". Where an item comes from nowhere the slice begins when it passes the
+// output, and is as long as the block's interval, or lasts until the next item. The wires are a
+// process with a track for each direction, where a slice is the time of a frame at the receiving
+// port. Arrows follow the first packet of each message from its doorbell to its completion, from
+// the begin of a slice to that of the next one. Queues and buffers with room for more than
+// kPipeline items are counters. Times are whole nanoseconds. At most kMostItems slices and values
+// of counters are written.
 class ChromeTrace {
  public:
   static constexpr u64 kMostItems = 300'000;

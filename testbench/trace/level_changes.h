@@ -7,9 +7,9 @@
 #include "testbench/testbed/testbed.h"
 
 namespace hca::testbench {
-// Follows the fill level of each link, budget and mailbox of all chips. A level is the one after the
-// last block of its cycle: mail counts from the cycle in which it is due, room of a budget until the
-// cycle in which it is returned. It only observes.
+// Follows the fill level of each link, budget and mailbox of all chips. A level is the one after
+// the last block of its cycle: mail counts from the cycle in which it is due, room of a budget
+// until the cycle in which it is returned. It only observes.
 class LevelChanges {
  public:
   // `watched`: the place in the list of the chip's domain. The changes of one object come in order.

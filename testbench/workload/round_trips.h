@@ -16,8 +16,8 @@ inline constexpr std::array<std::string_view, kTripParts> kTripPartNames{
     "waits for the server's program", "service", "response, until the client takes it"};
 
 // The times of the requests of a stream: when each was planned and posted, when its
-// completion was in the server's memory, when the server's program worked on it, and when the client's program took the answer. Both
-// ends report; all times are in ps of the simulation.
+// completion was in the server's memory, when the server's program worked on it, and when the
+// client's program took the answer. Both ends report; all times are in ps of the simulation.
 class RoundTrips {
  public:
   using Parts = std::array<engine::Histogram, kTripParts>;

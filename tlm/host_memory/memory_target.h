@@ -19,8 +19,8 @@ class MemoryBeyond {
 // The TLM side of a host memory: moves the bytes of a DMA at once and adds no delay, because the
 // HCA calls in the cycle in which its request reaches memory. A request beyond the memory gets
 // TLM_ADDRESS_ERROR_RESPONSE, an unreadable or unwritable one TLM_GENERIC_ERROR_RESPONSE. Several HCAs may share
-// one target. Of an access with an AccessExtension the first bytes move; all of them are judged, and
-// watchers are told of all of them.
+// one target. Of an access with an AccessExtension the first bytes move; all of them are judged,
+// and watchers are told of all of them.
 class MemoryTarget : public sc_core::sc_module {
   void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
 

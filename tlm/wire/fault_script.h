@@ -100,7 +100,8 @@ class FrameCopy {
   bool empty() const { return held_.empty(); }
   proto::FrameView frame() const { return proto::FrameView::cut(held_, bytes_, crcs_); }
   // Flips one bit that the ICRC covers, or of the ICRC itself; in a frame without a BTH, any bit.
-  // Does nothing to an empty frame. Of a frame that is cut the bit may lie in what it does not hold.
+  // Does nothing to an empty frame. Of a frame that is cut the bit may lie in what it does not
+  // hold.
   void corrupt(proto::LinkLayer link, engine::Random& random);
   // Marks Congestion Experienced: the ECN bits of IPv4 (with its checksum) or IPv6; in native
   // frames FECN of the BTH. Returns false, and changes nothing, if the frame has neither.

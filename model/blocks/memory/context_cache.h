@@ -28,12 +28,12 @@ using ContextAnswerLink = engine::Link<u32, 8>;  // tickets
 // The caches of contexts, with their traffic to and from host memory. The states themselves stay
 // with their owners: the caches only hold which of them are on chip, and the cost of a miss.
 //
-// Contract: one look-up a cycle from each client, `ports` of a kind; the clients take turns. A hit in cycle n is answered in n + 1. A miss
-// requests its entry by DMA in n + 1 and is answered in the cycle after the last of its data;
-// look-ups of the same entry in between wait for it too. Before that, the evicted entry is written
-// back if its image differs from the one in host memory. A look-up without room (all misses in use,
-// or all entries of its set being read) waits, and so do the later ones of its client. Answers come
-// in any order.
+// Contract: one look-up a cycle from each client, `ports` of a kind; the clients take turns. A hit
+// in cycle n is answered in n + 1. A miss requests its entry by DMA in n + 1 and is answered in the
+// cycle after the last of its data; look-ups of the same entry in between wait for it too. Before
+// that, the evicted entry is written back if its image differs from the one in host memory. A
+// look-up without room (all misses in use, or all entries of its set being read) waits, and so do
+// the later ones of its client. Answers come in any order.
 //
 // WQEs are inserted as they are fetched, a turn in one look-up. They are read again from their send
 // queue when an evicted one is needed: by the response of a READ or ATOMIC, or, with

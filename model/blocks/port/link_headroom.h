@@ -3,6 +3,7 @@
 #pragma once
 #include <algorithm>
 
+#include "model/blocks/payload.h"
 #include "model/blocks/port/icrc_unit_config.h"
 #include "model/blocks/port/port_config.h"
 #include "model/engine/rate.h"
@@ -12,7 +13,7 @@
 namespace hca::blocks {
 // The largest frame of any connection: 4096 bytes with all headers and CRCs.
 inline constexpr u32 kLargestFrame =
-    4096 + proto::kMaxHeaderBytes + proto::kIcrcBytes + proto::kVcrcBytes;
+    kMostPayload + proto::kMaxHeaderBytes + proto::kIcrcBytes + proto::kVcrcBytes;
 
 // One end of a link.
 struct LinkEnd {

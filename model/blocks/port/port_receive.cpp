@@ -69,10 +69,7 @@ inline Cycle PortReceive::taken_at(const Packet& p) const {
   if (!packets_in.can_pop()) return;
   if (stalls && gives_up()) [[unlikely]]
     return;
-  if (!outputs.requests_out->can_push() || !outputs.acks_out->can_push() ||
-      !outputs.cnps_out->can_push())
-    return;
-  take();
+  if (has_room()) take();
 }
 
 // The first packet, which has room.
@@ -91,8 +88,8 @@ inline void PortReceive::take() {
   if (has_room()) return false;
   Packet* const p = packets_in.front();
   const LinkLayer link = framing_row(Framing(attributes_.framing)).link;
-  const bool good = check_frame({p->frame(), p->frame_bytes}, link, known_, network_crcs_,
-                                p->parsed) == PacketVerdict::Good;
+  const bool good =
+      check_frame(p->on_link(), link, known_, network_crcs_, p->parsed) == PacketVerdict::Good;
   if (good && p->parsed.opcode && !p->parsed.opcode->is_request) {
     if (!outputs.acks_out->can_push() || !outputs.cnps_out->can_push()) return false;
     take();

@@ -18,7 +18,8 @@ constexpr bool has_network_header(Framing framing) { return framing != Framing::
 
 // Puts the network header before the payload, as it is delivered. This overwrites the headers
 // between, which are not needed any more; a frame has room for the 40 bytes after its end.
-// `held`: bytes of the payload that are in the frame. Returns by how many they move towards its end.
+// `held`: bytes of the payload that are in the frame. Returns by how many they move towards its
+// end.
 inline u32 prepend_header(u8* frame, u32 held, ParsedPacket& packet, RequestEffect& e) {
   if (is_native(packet.framing)) {
     const auto lrh = decode<Lrh>(frame);

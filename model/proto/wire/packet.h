@@ -53,9 +53,9 @@ struct ParsedPacket : ParsedStart, ExtHeaders {
 };
 
 // Parses the structure of a frame, before any context is needed. Reads nothing outside `frame`,
-// allocates nothing. A UDP checksum of a cut frame is not checked. Good: all of `out` is set; BadTver, BadPad and ReservedOpcode: framing,
-// network_offset, transport_offset and bth are. Trailing bytes of an Ethernet frame after its IP or
-// GRH length are padding. ICRC and VCRC: below.
+// allocates nothing. A UDP checksum of a cut frame is not checked. Good: all of `out` is set;
+// BadTver, BadPad and ReservedOpcode: framing, network_offset, transport_offset and bth are.
+// Trailing bytes of an Ethernet frame after its IP or GRH length are padding. ICRC and VCRC: below.
 PacketVerdict parse(const FrameView& frame, LinkLayer link, ParsedPacket& out);
 
 // The form of a packet; `bytes`: from its BTH to the end of its ICRC.

@@ -78,8 +78,8 @@ TEST_CASE("what is given back later and for a sooner cycle is free sooner", "[en
   CHECK(p.writer.ticked == Cycles{12, 15, 20});
 }
 
-// 10 and 120 bytes are held: the second unit was taken when 10 were. The third waits until less than
-// 100 are held, which the first return does not change.
+// 10 and 120 bytes are held: the second unit was taken when 10 were. The third waits until less
+// than 100 are held, which the first return does not change.
 TEST_CASE("a budget with a bound of bytes has a unit while less than that is held",
           "[engine][budget]") {
   Pair p;

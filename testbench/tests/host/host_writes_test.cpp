@@ -71,8 +71,8 @@ TEST_CASE("a doorbell register is slower to hand over to those that wait", "[hos
   CHECK(writes.counters().register_cycles == 500 + 600 + 700 + 600);
 }
 
-// Cycles of 1 ns. Each has the queue for 60 and its work of 100; the second is behind one, the third
-// behind two, 10 ns each. Another queue is free.
+// Cycles of 1 ns. Each has the queue for 60 and its work of 100; the second is behind one, the
+// third behind two, 10 ns each. Another queue is free.
 TEST_CASE("cores use a shared queue one after the other, each for its work", "[host][share_qps]") {
   HostConfig config;
   config.queue_lock = 60'000, config.queue_contention = 10'000;

@@ -248,8 +248,8 @@ TEST_CASE("what several lanes wait for is named once", "[limits]") {
   CHECK(run.line.find("as near") == std::string::npos);
 }
 
-// 64 tags with 512 bytes each are 32 KiB, as are 32 packets of 1 KiB, and nearly buffer_bytes: more of
-// one alone is no gain. The root complexes have credits for four times as much.
+// 64 tags with 512 bytes each are 32 KiB, as are 32 packets of 1 KiB, and nearly buffer_bytes: more
+// of one alone is no gain. The root complexes have credits for four times as much.
 TEST_CASE("of two that hold as much both are named", "[limits]") {
   const std::string entry = "operation: write, size: 4 KiB, messages: 1000";
   const auto run = [&](std::vector<std::string> settings) {

@@ -50,8 +50,8 @@ TEST_CASE("scenario moderation: one interrupt for four requests, which wait 6 us
   CHECK(events(four) >= 500);
   CHECK(events(four) <= 503);
   // Of four that are taken together the last is answered after three others: 40 ns each to post,
-  // and 25 ns each to take them: (0 + 40 + 80 + 120) / 4 + 3 * 25 ns more. Three of the four may wait
-  // for the read of the WQE before them, 127 cycles of 2.5 ns.
+  // and 25 ns each to take them: (0 + 40 + 80 + 120) / 4 + 3 * 25 ns more. Three of the four may
+  // wait for the read of the WQE before them, 127 cycles of 2.5 ns.
   const double more =
       four.streams.at(0).latency.mean().value() - each.streams.at(0).latency.mean().value();
   CHECK(more / kMicro > 6 + 0.06 + 0.075 - 0.01);

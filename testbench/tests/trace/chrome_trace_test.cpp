@@ -203,8 +203,8 @@ TEST_CASE("trace.json: a slice is as long as the item stays in the block", "[run
   }
 }
 
-// Of a chip with three packet buffers: its counter goes up to 3, ends with 0, and has each value for
-// a time.
+// Of a chip with three packet buffers: its counter goes up to 3, ends with 0, and has each value
+// for a time.
 TEST_CASE("trace.json: queues and buffers are counters", "[run][files][trace]") {
   const Timeline line = run_with_trace(
       "hca.packetizer.buffers: 3\nworkload:\n"

@@ -27,8 +27,8 @@ class ReceiveFlush : ResponderPart {
   void flush();
 
  private:
-  // A WQE that completes after the outcomes of `qpn`, unless the queue pair `owner`, whose WQE it is,
-  // is reset before. RD: the outcomes are those of an EE context.
+  // A WQE that completes after the outcomes of `qpn`, unless the queue pair `owner`, whose WQE it
+  // is, is reset before. RD: the outcomes are those of an EE context.
   struct Lost {
     u32 qpn = 0, owner = 0, life = 0, wqe = 0;
     device::ReceiveQueue queue{};

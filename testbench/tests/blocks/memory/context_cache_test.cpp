@@ -174,7 +174,8 @@ TEST_CASE("a look-up without room holds up its client and no other", "[context_c
   CHECK(bench.answers->seen == Cycles{52, 94});
 }
 
-// Three clients ask for an entry that is there, in 100; their answers are seen in 101, if there is a port.
+// Three clients ask for an entry that is there, in 100; their answers are seen in 101, if there is
+// a port.
 TEST_CASE("clients share the ports of a cache", "[context_cache]") {
   const auto seen_with = [](u32 ports, u64 put_off) {
     CacheConfigs configs = CacheBench::configs(8, 8, 8);

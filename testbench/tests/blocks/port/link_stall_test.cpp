@@ -11,9 +11,9 @@ using namespace hca::test;
 using Catch::Contains;
 
 // At 12.5 bytes a ns: three frames of 4230 B. The control frame waits for one, 338.4 ns, and for
-// another control frame, 6.72 ns, and takes 6.72 ns itself, 17 cycles of 2.5 ns out, 5 ns of wire and
-// 12 cycles in: 429.3 ns. In that time and in the 77.5 ns that the sender's data are on their way
-// 6335 B come. A core of 100 MHz has 67 beats of 10 ns, 331.6 ns more than the frame takes.
+// another control frame, 6.72 ns, and takes 6.72 ns itself, 17 cycles of 2.5 ns out, 5 ns of wire
+// and 12 cycles in: 429.3 ns. In that time and in the 77.5 ns that the sender's data are on their
+// way 6335 B come. A core of 100 MHz has 67 beats of 10 ns, 331.6 ns more than the frame takes.
 TEST_CASE("the headroom is what still comes after XOFF", "[link_control]") {
   const LinkEnd end{2500, {}, {}}, slow{10'000, {}, {}};
   CHECK(headroom(end, end, 5'000) == 3 * 4230 + 6335 + 1);
@@ -29,9 +29,9 @@ TEST_CASE("a mode or levels that only a scenario can choose are refused by the b
   CHECK_THROWS_WITH(LinkBench({.mode = FlowControl::Pfc}), Contains("link_control.xoff: \"0 B\""));
 }
 
-// 200 ns are 80 cycles. A packet that is to be sent waits from 12 on for the end of a pause, a frame
-// occupies the buffer from 20 on: nothing moves since then. Of the next frames one leaves in 150;
-// the pause ends in 300.
+// 200 ns are 80 cycles. A packet that is to be sent waits from 12 on for the end of a pause, a
+// frame occupies the buffer from 20 on: nothing moves since then. Of the next frames one leaves in
+// 150; the pause ends in 300.
 TEST_CASE("a port whose directions both stand still gives up a request each stall_limit",
           "[link_control]") {
   LinkControlConfig config = kPfc;
@@ -120,8 +120,8 @@ struct StallBench : Bench {
 };
 }  // namespace
 
-// 100 takes the place, 101 is dropped, 102 waits for room and draws a NAK, after which 103 is ignored.
-// A stall that is over drops nothing.
+// 100 takes the place, 101 is dropped, 102 waits for room and draws a NAK, after which 103 is
+// ignored. A stall that is over drops nothing.
 TEST_CASE("the first request goes when a port is told to give it up, if it has no room",
           "[port][link_control]") {
   StallBench bench(500);
