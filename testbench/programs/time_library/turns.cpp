@@ -29,7 +29,8 @@ void wake_server() {
 
 bool server_is_there() {
   pollfd end{program().socket.get(), 0, 0};
-  if (HCA_NEXT(poll)(&end, 1, 0) == 0) return true;
+  // A signal may interrupt it, even without a time to wait: that is not the end of the server.
+  if (HCA_NEXT(poll)(&end, 1, 0) != 1) return true;
   program().open = false;
   trap_time_stamps(false);
   return false;
