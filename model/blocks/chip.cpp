@@ -269,8 +269,8 @@ void Chip::connect_link(unsigned i) {
   link.outputs.frames_out = port.receive.arrivals_out;
   link.frames_in.connect(link.self, "frames");
   link.freed_in.connect(link.self, "freed room");
-  port.receive.give_up_in.connect(port.receive.self, "stalls");
-  link.outputs.give_up_out = &port.receive.give_up_in;
+  port.receive.stalls_in.connect(port.receive.self, "stalls");
+  link.outputs.stalls_out = &port.receive.stalls_in;
   connect(link, link.outputs.packets_out, port.transmit, port.transmit.requests_in, "packets");
   connect(link, link.outputs.control_out, port.transmit, port.transmit.replies_in,
           "control frames");

@@ -79,8 +79,8 @@ void LinkControl::tick() {
   if (waiting_) send();
   if (remind_at_ <= now()) remind();
   if (changed_) tell();
-  if (held_since_ != kNever && used_ && stall_limit_) [[unlikely]]
-    give_up();
+  if (stall_limit_ && (stalls_ || held_since_ != kNever)) [[unlikely]]
+    watch_stall();
 }
 
 u32 LinkControl::room_of(const Packet& p) const {
@@ -243,15 +243,20 @@ void LinkControl::hear(const Packet& p) {
 }
 
 // Nothing may be sent, and nothing leaves the receive buffer: requests of the peer may wait for
-// answers of this port, which wait for the peer. A request that goes lets the responses after it
-// arrive; its sender repeats it.
-[[gnu::cold]] void LinkControl::give_up() {
-  const Cycle due = std::max(held_since_, freed_at_) + stall_limit_;
-  if (now() < due) return wake_at(due);
-  ++counters.stalls;
-  freed_at_ = now();
-  wake_at(now() + stall_limit_);
-  outputs.give_up_out->deliver(now() + 1, 0, 1);
+// answers of this port, which wait for the peer. Until something may be sent again, requests
+// without room go: the responses after them arrive, and the peer may send. Senders repeat them.
+[[gnu::cold]] void LinkControl::watch_stall() {
+  const bool stands = held_since_ != kNever && used_;
+  if (!stalls_) {
+    if (!stands) return;
+    const Cycle due = std::max(held_since_, freed_at_) + stall_limit_;
+    if (now() < due) return wake_at(due);
+    ++counters.stalls;
+  } else if (stands) {
+    return;
+  }
+  stalls_ = stands;
+  outputs.stalls_out->deliver(now() + 1, 0, stalls_);
 }
 
 std::string LinkControl::standstill() const {

@@ -50,7 +50,8 @@ class LinkControl : public engine::Block {
     engine::Mailbox<Packet*>* frames_out = nullptr;  // to port_receive, or to its gate
     PacketLink* packets_out = nullptr;               // to port_transmit
     PacketLink* control_out = nullptr;
-    engine::Mailbox<u32>* give_up_out = nullptr;  // to port_receive: the next request has to go
+    // to port_receive, 1: requests without room have to go; 0: no longer
+    engine::Mailbox<u32>* stalls_out = nullptr;
   };
   Outputs outputs;
   LinkControlCounters counters;
@@ -90,7 +91,7 @@ class LinkControl : public engine::Block {
   void tell();
   u32 write(u8* frame);
   void remind();
-  void give_up();
+  void watch_stall();
   bool is(FlowControl mode) const { return config_.mode == mode; }
   unsigned lane_of_sent(Packet& p) const;
   unsigned lane_of_received(const Packet& p) const;
@@ -114,6 +115,7 @@ class LinkControl : public engine::Block {
   Cycle held_since_ = kNever;  // since when packets have waited with no lane allowed to send
   // The last cycle in which a packet left the receive buffer, and its bytes in all lanes.
   Cycle freed_at_ = 0;
+  bool stalls_ = false;  // both directions stood still, and packets still wait
   u32 used_ = 0;
   const Cycle stall_limit_;
   u32 arrivals_ = 0;
@@ -133,7 +135,7 @@ struct hca::engine::Counters<hca::blocks::LinkControlCounters> {
               "control frames sent: PAUSE, PFC or flow control packets"),
       counter("heard", &C::heard, "packets", "control frames received"),
       counter("stalls", &C::stalls, "times",
-              "both directions stood still for stall_limit: a request was to be dropped"),
+              "both directions stood still for stall_limit: requests were to be dropped"),
       counter("waits_credits", &C::waits_credits, kWaited,
               "credits of the peer: packets wait, and no lane may send"),
       counter("waits_pause", &C::waits_pause, kWaited,

@@ -102,8 +102,8 @@ struct hca::engine::Knobs<hca::blocks::LinkControlConfig> {
           knob("high_limit", &C::high_limit, Unit::Count, 0, 255,
                "limit of the high table while the low one waits, in units of 4096 B; 255: no "
                "limit"),
-          knob(
-              "stall_limit", &C::stall_limit, Unit::Picoseconds, 0, 1'000'000'000'000,
-              "both directions of the port stand still for this time: the next request is dropped, "
-              "as both ends may wait for each other; 0 ps: never")));
+          knob("stall_limit", &C::stall_limit, Unit::Picoseconds, 0, 1'000'000'000'000,
+               "both directions of the port stand still for this time: requests without room are "
+               "dropped until a packet may be sent, as both ends may wait for each other; 0 ps: "
+               "never")));
 };

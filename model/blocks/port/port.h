@@ -143,7 +143,7 @@ class PortReceive : public engine::Block {
   engine::Mailbox<Packet*> packets_in;
   engine::Mailbox<Packet*>* arrivals_out = &packets_in;  // this link, or the block before it
   ReceiveBellLink bells_in{8};
-  engine::Mailbox<u32> give_up_in;  // from link_control
+  engine::Mailbox<u32> stalls_in;  // from link_control
   Outputs outputs;
   const PortStandIns* stand_ins = nullptr;
   LinkControl* control = nullptr;  // before this block, if present
@@ -202,6 +202,7 @@ class PortReceive : public engine::Block {
   Congestion& congestion_;
   const proto::PortAttributes& attributes_;
   static constexpr u32 kBells = 1, kEvents = 2, kCopies = 4, kKept = 8, kHeld = 16;
+  bool stalls_ = false;  // requests without room have to go
   u32 pending_ = 0;      // flags: work other than packets that may be pending
   const bool slow_;      // the core is slower than the link
   const unsigned port_;  // from 1 on

@@ -61,13 +61,12 @@ inline Cycle PortReceive::taken_at(const Packet& p) const {
 }
 
 [[gnu::hot]] void PortReceive::tick() {
-  const bool stalls = control && give_up_in.can_pop();
-  if (stalls) [[unlikely]]
-    give_up_in.pop();
+  if (control && stalls_in.can_pop()) [[unlikely]]
+    stalls_ = stalls_in.pop();
   if (pending_ && serve_beside()) [[unlikely]]
     return;
   if (!packets_in.can_pop()) return;
-  if (stalls && gives_up()) [[unlikely]]
+  if (stalls_ && gives_up()) [[unlikely]]
     return;
   if (has_room()) take();
 }

@@ -1,20 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 // link_control between a wire and a port that are programmed.
 #pragma once
+#include <utility>
+#include <vector>
+
 #include "model/blocks/port/link_control.h"
 #include "testbench/tests/blocks/bench.h"
 
 namespace hca::test {
 inline constexpr u64 kLink = 100'000'000'000, kCore = 400'000'000;  // 31.25 bytes a cycle
 
+// The cycles in which link_control tells that requests have to go (1), or no longer (0).
+using Stalls = std::vector<std::pair<Cycle, u32>>;
+
 struct MailTaker : engine::Block {
   void tick() {
     if (in.can_pop()) in.pop(), seen.push_back(now());
-    if (stalls.can_pop()) stalls.pop(), stalled.push_back(now());
+    if (stalls.can_pop()) stalled.emplace_back(now(), stalls.pop());
   }
   engine::Mailbox<Packet*> in;
   engine::Mailbox<u32> stalls;
-  Cycles seen, stalled;
+  Cycles seen;
+  Stalls stalled;
 };
 
 // Packets of 64 bytes are frames of 138 bytes.
@@ -29,7 +36,7 @@ struct LinkBench : Bench {
     add(link, "link_control"), add(mail, "port_receive");
     link.frames_in.connect(link.self, "frames"), link.freed_in.connect(link.self, "freed room");
     mail.in.connect(mail.self, "wire"), link.outputs.frames_out = &mail.in;
-    mail.stalls.connect(mail.self, "stalls"), link.outputs.give_up_out = &mail.stalls;
+    mail.stalls.connect(mail.self, "stalls"), link.outputs.stalls_out = &mail.stalls;
     packets = &take(link.outputs.packets_out, link, depth, from);
     control = &take(link.outputs.control_out, link, control_from ? 1 : kMostPackets, control_from,
                     "control frames");

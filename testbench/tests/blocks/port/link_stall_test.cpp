@@ -30,9 +30,9 @@ TEST_CASE("a mode or levels that only a scenario can choose are refused by the b
 }
 
 // 200 ns are 80 cycles. A packet that is to be sent waits from 12 on for the end of a pause, a
-// frame occupies the buffer from 20 on: nothing moves since then. Of the next frames one leaves in
-// 150; the pause ends in 300.
-TEST_CASE("a port whose directions both stand still gives up a request each stall_limit",
+// frame occupies the buffer from 20 on: nothing moves since then, but a frame that leaves in 50.
+// From 50 + 80 on requests have to go, until the pause ends in 300, also after another frame leaves.
+TEST_CASE("a port whose directions both stand still gives up requests until it may send",
           "[link_control]") {
   LinkControlConfig config = kPfc;
   config.stall_limit = 200'000;
@@ -41,16 +41,21 @@ TEST_CASE("a port whose directions both stand still gives up a request each stal
   stop.times[0] = 141;  // 288.8 cycles
   bench.hear(11, stop);
   bench.send({{12, bench.packet(0)}});
-  bench.arrive(20, 0), bench.arrive(21, 0);
-  bench.free(150, 0);
+  bench.arrive(20, 0), bench.arrive(21, 0), bench.arrive(22, 0);
+  bench.free(50, 0), bench.free(150, 0);
+  bench.run(290);
+  CHECK(bench.mail.stalled == Stalls{{131, 1}});
+  CHECK(bench.link.standstill() ==
+        "link_control: packets to be sent wait for the end of a pause since cycle 12; its receive "
+        "buffer holds 138 B");
   bench.run(600);
-  CHECK(bench.mail.stalled == Cycles{93, 231});
-  CHECK(bench.link.counters.stalls == 2);
+  CHECK(bench.mail.stalled == Stalls{{131, 1}, {301, 0}});
+  CHECK(bench.link.counters.stalls == 1);
+  CHECK(bench.link.standstill().empty());
 }
 
-// As above, and nothing leaves.
-TEST_CASE("a port that stands still gives up another request after each stall_limit",
-          "[link_control]") {
+// As above; its receive buffer is empty in 200.
+TEST_CASE("a port that holds nothing any more gives up nothing", "[link_control]") {
   LinkControlConfig config = kPfc;
   config.stall_limit = 200'000;
   LinkBench bench(config);
@@ -59,13 +64,9 @@ TEST_CASE("a port that stands still gives up another request after each stall_li
   bench.hear(11, stop);
   bench.send({{12, bench.packet(0)}});
   bench.arrive(20, 0);
-  bench.run(290);
-  CHECK(bench.mail.stalled == Cycles{93, 173, 253});
-  CHECK(bench.link.standstill() ==
-        "link_control: packets to be sent wait for the end of a pause since cycle 12; its receive "
-        "buffer holds 138 B");
-  bench.run(310);
-  CHECK(bench.link.standstill().empty());
+  bench.free(200, 0);
+  bench.run(600);
+  CHECK(bench.mail.stalled == Stalls{{93, 1}, {201, 0}});
 }
 
 TEST_CASE("a port that may send, or holds nothing, gives nothing up", "[link_control]") {
@@ -94,8 +95,8 @@ struct StallBench : Bench {
     link.frames_in.connect(link.self, "frames"), link.freed_in.connect(link.self, "freed room");
     feed(link.requests_in, link, {}), feed(link.replies_in, link, {});
     take(link.outputs.packets_out, link), take(link.outputs.control_out, link);
-    link.outputs.frames_out = &port.packets_in, link.outputs.give_up_out = &port.give_up_in;
-    port.packets_in.connect(port.self, "wire"), port.give_up_in.connect(port.self, "stalls");
+    link.outputs.frames_out = &port.packets_in, link.outputs.stalls_out = &port.stalls_in;
+    port.packets_in.connect(port.self, "wire"), port.stalls_in.connect(port.self, "stalls");
     port.control = &link;
     feed(port.bells_in, port, {});
     requests = &take(port.outputs.requests_out, port, 1, from);
@@ -120,20 +121,28 @@ struct StallBench : Bench {
 };
 }  // namespace
 
-// 100 takes the place, 101 is dropped, 102 waits for room and draws a NAK, after which 103 is
-// ignored. A stall that is over drops nothing.
-TEST_CASE("the first request goes when a port is told to give it up, if it has no room",
-          "[port][link_control]") {
+// 100 takes the place; 101 and 102 are dropped; 103 has room and draws a NAK.
+TEST_CASE("requests without room go while a port is told to give them up", "[port][link_control]") {
   StallBench bench(500);
-  bench.arrive(10, 100), bench.arrive(30, 101), bench.arrive(50, 102);
-  bench.port.give_up_in.deliver(200, 0, 1);
-  bench.port.give_up_in.deliver(700, 1, 1);
-  bench.arrive(800, 103);
+  bench.arrive(10, 100), bench.arrive(30, 101), bench.arrive(300, 102), bench.arrive(600, 103);
+  bench.port.stalls_in.deliver(200, 0, 1);
+  bench.port.stalls_in.deliver(700, 1, 0);
   bench.domain.run_until(1500);
-  CHECK(bench.port.counters.rx_given_up == 1);
-  CHECK(bench.port.counters.rx_packets == 3);
+  CHECK(bench.port.counters.rx_given_up == 2);
+  CHECK(bench.port.counters.rx_packets == 2);
   std::vector<u32> psns;
   for (const Packet* p : bench.requests->items) psns.push_back(p->psn);
-  CHECK(psns == std::vector<u32>{100, 102});
+  CHECK(psns == std::vector<u32>{100, 103});
+}
+
+// 101 waits for room, and for the end of a stall.
+TEST_CASE("a stall that is over drops nothing", "[port][link_control]") {
+  StallBench bench(500);
+  bench.port.stalls_in.deliver(5, 0, 1);
+  bench.port.stalls_in.deliver(20, 1, 0);
+  bench.arrive(10, 100), bench.arrive(30, 101);
+  bench.domain.run_until(1500);
+  CHECK(bench.port.counters.rx_given_up == 0);
+  CHECK(bench.requests->items.size() == 2);
   CHECK(bench.requests->seen.at(1) >= 500);
 }
