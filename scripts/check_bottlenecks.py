@@ -85,7 +85,8 @@ def made(number):
     entry += f"messages: {max(100, min(6000, (8 << 20) // max(size, 512)))}, direction: {r.choice(['forward', 'forward', 'both'])}"
     return f"random {number}", (
         f"hca: {{core: {{clock: {r.choice([400, 800, 1000])} MHz}}, port: {{link_rate: {r.choice([25, 50, 100])} Gb/s}}, "
-        f"packetizer: {{buffers: {r.choice([8, 32, 128])}}}, responder_execute: {{responses: {r.choice([8, 32, 128])}}}}}\n"
+        f"packetizer: {{buffers: {r.choice([8, 32, 128])}}}, responder_execute: {{responses: {r.choice([8, 32, 128])}}}, "
+        "link_control: {buffer: 1 MiB}}\n"  # enough for the longest cable
         f"pcie: {{generation: {r.choice([2, 3, 4])}, lanes: {r.choice([4, 8, 16])}, read_tags: {r.choice([8, 32, 256])}}}\n"
         f"host: {{post_send: {r.choice([10, 40, 200])} ns}}\nwire: {{latency: {r.choice([100, 1000, 10000])} ns}}\n"
         f"workload: [{{{entry}}}]\n")
