@@ -60,6 +60,7 @@ struct ReceiveBatch {
   device::ReceiveQueue source{};
   u32 life = 0;             // life of the queue pair that requested it
   bool unreadable = false;  // memory returned an error
+  bool ahead = false;       // of an SRQ, read before a message takes them; `life` is the SRQ's
   alignas(64) std::array<u8, 1024> wqes{};
 
   bool has(u32 index) const { return index - first < count; }

@@ -25,6 +25,7 @@ CommandStatus create_srq(Call& c) {
   if (a.xrcd && (!domain || !cq)) return CommandStatus::BadObject;  // G23.5
   SharedQueue queue;
   queue.allocated = true;
+  queue.life = at(x.srqs, srqn).life + 1;
   queue.port = a.port;
   queue.pd = a.pd;
   queue.limit = a.limit;
@@ -96,7 +97,9 @@ CommandStatus destroy_srq(Call& c) {
     --c.contexts.xrc_domains[queue->xrcd].uses;
     --c.contexts.cqs[queue->cqn].uses;
   }
+  const u32 life = queue->life;
   *queue = {};
+  queue->life = life;
   c.effect.takes_away = true;
   return CommandStatus::Ok;
 }

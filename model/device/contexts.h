@@ -191,6 +191,7 @@ struct Contexts {
         state.message != proto::InMessage::None && !proto::begins_message(packet.opcode->position);
     return ReceiveQueue(inside ? state.xrc_srqn : packet.xrc_eth.xrc_srq);
   }
+  static ReceiveQueue shared_queue(u32 srqn) { return ReceiveQueue(srqn); }
   // The ring of a receive queue.
   const proto::WorkQueue& ring_of(const proto::QpConfig& qp, ReceiveQueue queue) const {
     if (queue.owner()) [[unlikely]]

@@ -70,11 +70,11 @@ void note_turn(const device::Contexts& contexts, Turn* const& turn, ContextGate<
 
 void note_batch(const device::Contexts& contexts, ReceiveBatch* const& batch,
                 ContextGate<ReceiveBatch*>& gate) {
-  const QpConfig* qp = contexts.find_qp(batch->qpn);
-  if (!qp || batch->unreadable) return;
+  const bool is_shared = batch->source.is_shared();
   const SharedQueue* const shared = contexts.find_shared(batch->source);
-  if (batch->source.is_shared() && !shared) return;
-  const u32 stride = ring_of(*qp, shared).stride();
+  const QpConfig* const qp = is_shared ? nullptr : contexts.find_qp(batch->qpn);
+  if (batch->unreadable || (is_shared ? !shared : !qp)) return;
+  const u32 stride = (is_shared ? shared->wqes : qp->rq).stride();
   const u32 most = (stride - kReceiveWqeBytes) / kSgeBytes;
   for (u32 i = 0; i < batch->count; ++i) {
     const u8* bytes = batch->wqes.data() + i * stride;

@@ -307,6 +307,7 @@ inline void PortReceive::route(Packet* p, const QpConfig& qp, Cycle checked) {
 
 // SRQ-10: to one that has failed, too.
 void PortReceive::ring_shared(const ReceiveBell& bell) {
-  responder_.post_shared(bell.qpn, u16(bell.posted));
+  if (const auto posted = responder_.post_shared(bell.qpn, u16(bell.posted)))
+    outputs.bells_out->push(ReceiveBell{bell.qpn, *posted, true});
 }
 }  // namespace hca::blocks

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <optional>
+
 #include "model/blocks/items.h"
 #include "model/blocks/lib/by_qp.h"
 #include "model/blocks/lib/delayed.h"
@@ -63,10 +65,11 @@ class ResponderCheck {
       return posted;
     return posted = proto::widen_index(posted, producer);
   }
-  // The same for an SRQ, if it exists.
-  void post_shared(u32 srqn, u16 producer) {
+  // The same for an SRQ; nothing, if it does not exist.
+  std::optional<u32> post_shared(u32 srqn, u16 producer) {
     proto::SharedQueue* const queue = srqs_.find(srqn);
-    if (queue) queue->posted = proto::widen_index(queue->posted, producer);
+    if (!queue) return std::nullopt;
+    return queue->posted = proto::widen_index(queue->posted, producer);
   }
   // Keeps a packet whose verdict says so, until the earlier ones have arrived.
   void keep(Packet* packet);

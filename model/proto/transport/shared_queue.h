@@ -11,6 +11,7 @@ struct SharedQueue {
   u32 pd = 0, limit = 0, uses = 0;
   u32 xrcd = 0, cqn = 0;  // SRQ of XRC (G23.5)
   u32 posted = 0, taken = 0;
+  u32 life = 0;  // counts the SRQs of this number
   WorkQueue wqes;
   u64 context = 0;
 

@@ -23,7 +23,25 @@ void ReceiveWqes::want(u32 qpn, ResponderQueue& q, device::ReceiveQueue source, 
   turn_to(q, source, index);
   q.next_wqe = index;
   q.posted = later_index(q.posted, index + 1);
-  ask(qpn);
+  ask_for(qpn, q, source, index);
+}
+
+void ReceiveWqes::ask_for(u32 qpn, ResponderQueue& q, device::ReceiveQueue source, u32 index) {
+  if (q.fetching || q.failed) return;
+  if (source.is_shared() && shared_.await(source.srqn(), {qpn, q.life, index}))
+    q.fetching = true;
+  else
+    ask(qpn);
+}
+
+bool ReceiveWqes::has(ResponderQueue& q, device::ReceiveQueue source, u32 index) {
+  if (q.has_wqe(source, index)) return true;
+  ReceiveBatch* const one = source.is_shared() ? shared_.take(source.srqn(), index) : nullptr;
+  if (!one) return false;
+  turn_to(q, source, index);
+  if (q.current) Pool<ReceiveBatch>::give_back(q.current);
+  q.current = one;
+  return true;
 }
 
 const u8* ReceiveWqes::wqe(u32 qpn, ResponderQueue& q, device::ReceiveQueue source, u32 index) {
@@ -34,8 +52,8 @@ const u8* ReceiveWqes::wqe(u32 qpn, ResponderQueue& q, device::ReceiveQueue sour
     Pool<ReceiveBatch>::give_back(q.current);
     q.current = std::exchange(q.following, nullptr);
   }
-  if (!holds(q.current, index)) {
-    ask(qpn);
+  if (!holds(q.current, index) && !has(q, source, index)) {
+    ask_for(qpn, q, source, index);
     return nullptr;
   }
   q.next_wqe = index + 1;
@@ -64,10 +82,11 @@ void ReceiveWqes::ask(u32 qpn) {
 }
 
 void ReceiveWqes::fetch() {
-  if (fetches_.empty() || fetching_ == batches_in_.depth()) return;  // accept() makes room
+  if (fetching_ == batches_in_.depth()) return;  // accept() makes room
   if (!outputs_.receive_wqes_out->can_push()) return;
+  if (fetches_.empty()) return fetch_shared();
   const u32 qpn = fetches_.pop();
-  if (!fetches_.empty()) wake_at(now() + 1);
+  if (any_to_fetch()) wake_at(now() + 1);
   ResponderQueue& q = queues_[qpn];
   const QpConfig* qp = contexts_.find_number(qpn);
   if (!qp) return void(q.fetching = false);
@@ -80,6 +99,7 @@ void ReceiveWqes::fetch() {
   b->first = first;
   b->life = q.life;
   b->source = q.source;
+  b->ahead = false;
   b->count =
       std::min({q.posted - first, to_end, config_.batch, u32(b->wqes.size()) / ring.stride()});
   ++counters_.receive_fetches;
@@ -90,6 +110,26 @@ void ReceiveWqes::fetch() {
   }
   outputs_.receive_wqes_out->start().set_read(ring.slot(first), b->wqes.data(),
                                               b->count * ring.stride(), b);
+}
+
+void ReceiveWqes::fetch_shared() {
+  if (!shared_.any_to_fetch()) return;
+  ReceiveBatch* const b = shared_.next();
+  if (any_to_fetch()) wake_at(now() + 1);
+  if (!b) return;
+  ++counters_.receive_fetches;
+  ++fetching_;
+  const WorkQueue& ring = shared_of(b->source)->wqes;
+  outputs_.receive_wqes_out->start().set_read(ring.slot(b->first), b->wqes.data(),
+                                              b->count * ring.stride(), b);
+}
+
+const std::vector<SharedWaiter>& ReceiveWqes::accept_shared(ReceiveBatch* b) {
+  --fetching_;
+  const std::vector<SharedWaiter>& waited = shared_.accept(b);
+  for (const SharedWaiter& w : waited)
+    if (ResponderQueue& q = queues_[w.qpn]; q.life == w.life) q.fetching = false;
+  return waited;
 }
 
 DmaCallbacks ReceiveWqes::client() {

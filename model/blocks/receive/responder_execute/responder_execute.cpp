@@ -77,9 +77,7 @@ void ResponderExecute::take_news() {
     bells_in.pass_turn(link, now());
   }
   if (batches_in.can_pop()) {
-    ReceiveBatch* const batch = batches_in.pop();
-    const u32 qpn = batch->qpn;
-    if (receive_wqes_.accept(batch)) parked_.note_due(qpn, queues_[qpn]);
+    take_batch(batches_in.pop());
   }
   if (ordered_in.can_pop()) {
     const Ordered ordered = ordered_in.pop();
@@ -92,9 +90,20 @@ void ResponderExecute::take_news() {
   pending_ = !bells_in.empty() || !batches_in.empty() || !ordered_in.empty();
 }
 
+void ResponderExecute::take_batch(ReceiveBatch* batch) {
+  if (batch->ahead) [[unlikely]] {
+    for (const SharedWaiter& w : receive_wqes_.accept_shared(batch))
+      parked_.note_due(w.qpn, queues_[w.qpn]);
+    return;
+  }
+  const u32 qpn = batch->qpn;
+  if (receive_wqes_.accept(batch)) parked_.note_due(qpn, queues_[qpn]);
+}
+
 // WQEs were posted. In a working queue pair the first batch is read ahead; in Error they are
 // flushed.
 void ResponderExecute::ring(const ReceiveBell& bell) {
+  if (bell.shared) return receive_wqes_.post_shared(bell.qpn, bell.posted);
   ResponderQueue& q = queues_[bell.qpn];
   q.posted = later_index(q.posted, bell.posted);
   if (q.flushing) return flush_.add(bell.qpn);
@@ -176,7 +185,7 @@ bool ResponderExecute::has_to_wait(Packet* p, u32 qpn, ResponderQueue& q) {
                          begins_message(p->parsed.opcode->position) &&
                          !unreliable_.lacks_wqe(*p, q);
   const u32 index = counts ? q.next_wqe : p->effect.receive_wqe;
-  if (!needs_wqe || q.has_wqe(p->receive_queue, index)) return false;
+  if (!needs_wqe || receive_wqes_.has(q, p->receive_queue, index)) return false;
   receive_wqes_.want(qpn, q, p->receive_queue, index);
   if (q.wqe_since == kNever) q.wqe_since = now();
   return true;

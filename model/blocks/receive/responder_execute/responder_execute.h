@@ -64,6 +64,7 @@ class ResponderExecute : public engine::Block {
  private:
   void take_news();
   void ring(const ReceiveBell& bell);
+  void take_batch(ReceiveBatch* batch);
   [[gnu::always_inline]] void take();
   bool unpark();
   bool has_to_wait(Packet* p, u32 qpn, ResponderQueue& q);

@@ -14,6 +14,7 @@ struct ResponderExecuteConfig {
   Cycle latency = 3, interval = 1;
   u32 parking = 64;        // packets that wait for receive WQEs
   u32 batch = 8;           // receive WQEs read at once
+  u32 shared_batches = 8;  // of an SRQ, here or being read
   u32 outcomes = 256;      // executed requests whose answer has not left, before ACKs merge
   u32 responses = 32;      // per port: response packets between memory and wire
   u32 lane_responses = 0;  // the same per lane; 0: all lanes share `responses`
@@ -53,6 +54,9 @@ struct hca::engine::Knobs<hca::blocks::ResponderExecuteConfig> {
                "requests that wait for an engine"),
           knob("parking", &C::parking, Unit::Count, 1, 4096, "packets that wait for receive WQEs"),
           knob("batch", &C::batch, Unit::Count, 1, 16, "receive WQEs read at once"),
+          knob("shared_batches", &C::shared_batches, Unit::Count, 0, 64,
+               "batches of WQEs of an SRQ that are here or being read; 0: each message reads its "
+               "own WQE"),
           knob("outcomes", &C::outcomes, Unit::Count, 1, 65536,
                "executed requests whose answer has not left; beyond them ACKs of a queue pair "
                "merge, "
