@@ -1,12 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <array>
+#include <stdexcept>
 #include <vector>
 
+#include "testbench/host/buffer_kind.h"
 #include "testbench/host/host_cpu.h"
 #include "testbench/host/host_writes.h"
 #include "testbench/host/verbs.h"
 
 namespace hca::testbench {
+// Memory for the buffers of an end, of each kind that its traffic uses, each divided into the same
+// number of regions.
+struct WorkingSet {
+  struct Memory {
+    u64 address = 0;
+    std::vector<Mr> regions;  // one after the other
+  };
+  u64 bytes = 0;  // of each kind
+  u32 regions = 1;
+  std::array<Memory, kBufferKinds> kinds;
+  const Memory& of(BufferKind kind) const { return kinds[std::size_t(kind)]; }
+};
+
 // One end of a connection, ready to send: the object that a program works with.
 struct Endpoint {
   unsigned node = 0;               // its host
@@ -25,7 +41,8 @@ struct Endpoint {
   Mr send_mr;              // data to send
   Mr recv_mr;              // target of WRITEs, then the receive buffers
   Mr fetch_mr;  // data that the peer READs, results of READs and ATOMICs, targets of ATOMICs
-  Mr peer_recv, peer_fetch;
+  Mr peer_recv;
+  std::vector<WorkingSet> working_sets;       // of traffic that has one
   Mr taken_mr, peer_taken;                    // the keys that SENDs with Invalidate name
   CompChannel* events = nullptr;              // of both CQs; nullptr: programs poll
   std::vector<proto::AddressHandle> to_peer;  // UD: one per queue pair
@@ -33,6 +50,12 @@ struct Endpoint {
   std::vector<proto::RdAddress> rd_to_peer;   // RD: one per queue pair, all over one EE context
   tlm_::HostMemory* peer_memory = nullptr;    // only for patterns and checks
 
+  // Throws std::out_of_range if the scenario has no traffic with this one.
+  const WorkingSet& working_set(u64 bytes, u32 regions) const {
+    for (const WorkingSet& set : working_sets)
+      if (set.bytes == bytes && set.regions == regions) return set;
+    throw std::out_of_range("this end has no such working set");
+  }
   bool shares_receives() const { return !srqs.empty(); }
   // The SRQ of a receive WQE, by the slot of its buffer.
   Srq& srq_of(u64 slot) const { return *srqs[slot % srqs.size()]; }

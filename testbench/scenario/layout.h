@@ -5,7 +5,7 @@
 namespace hca::testbench {
 inline constexpr u64 kAtomicNumberBytes = 64;  // one cache line each
 
-// The layout of an endpoint's regions: slots of messages, queue pair by queue pair.
+// The layout of an endpoint's regions without a working set: rings of buffers, one after the other.
 class Layout {
  public:
   explicit Layout(const Traffic& traffic)
@@ -16,18 +16,14 @@ class Layout {
         receives_(traffic.has([](const OperationRow& r) { return r.takes_receive; })
                       ? traffic.receive_depth
                       : 0) {}
-  // The offset of a message in flight in its region.
-  u64 in_flight(u32 qp, u64 k) const { return (u64{qp} * depth_ + k % depth_) * slot_; }
   u64 flight_bytes() const { return u64{qps_} * depth_ * slot_; }
-  // In recv_mr.
-  u64 received(u32 qp, u64 receive) const {
-    return flight_bytes() + (u64{qp} * receives_ + receive) * slot_;
-  }
-  u64 receive_bytes() const { return flight_bytes() + u64{qps_} * receives_ * slot_; }
-  // In fetch_mr.
-  u64 served(u32 qp, u64 k) const { return in_flight(qp, k); }
-  u64 fetched(u32 qp, u64 k) const { return flight_bytes() + in_flight(qp, k); }
-  u64 numbers() const { return 2 * flight_bytes(); }  // offset of the numbers of ATOMICs
+  // In recv_mr: the targets of WRITEs, then from here on the receive buffers.
+  u64 received() const { return flight_bytes(); }
+  u64 receive_bytes() const { return received() + u64{qps_} * receives_ * slot_; }
+  // In fetch_mr: what the peer READs, then from here on what READs and ATOMICs return, then the
+  // numbers that the peer's ATOMICs change.
+  u64 fetched() const { return flight_bytes(); }
+  u64 numbers() const { return 2 * flight_bytes(); }
   u64 fetch_bytes() const { return numbers() + kAtomicNumberBytes * numbers_; }
 
  private:

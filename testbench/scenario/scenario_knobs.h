@@ -9,6 +9,8 @@ inline constexpr u32 kMostQps = 1 << 20;  // of an entry; the chip's own limit i
 inline constexpr u64 kLongestService = 1'000'000'000'000;  // ps
 inline constexpr engine::KnobRule kWholeKilobits{
     [](u64 n) { return n % kKilobit == 0; }, "is no multiple of 1 kb/s", "a multiple of 1 kb/s"};
+inline constexpr engine::KnobRule kWholeLines{[](u64 n) { return n % slot_bytes(1) == 0; },
+                                              "is no multiple of 64 B", "a multiple of 64 B"};
 inline constexpr engine::KnobRule kWholeMicroseconds{
     [](u64 n) { return n % kModerationUnit == 0; }, "is no multiple of 1 us", "a multiple of 1 us"};
 }  // namespace hca::testbench
@@ -195,6 +197,17 @@ struct hca::engine::Knobs<hca::testbench::WorkloadConfig> {
       knob("atomic_addresses", &Config::atomic_addresses, Unit::Count, 0, 65536,
            "target addresses of ATOMICs, shared by all threads and chosen at random; 0: one for "
            "the FetchAdds of a thread, one for the CmpSwaps of each queue pair"),
+      knob("address", &Config::address, testbench::kAddressOrderNames,
+           "order of the buffers of messages in the working set: one after the other, at random by "
+           "the seed, or a stride apart"),
+      knob("working_set", &Config::working_set, Unit::Bytes, 0, u64{1} << 36,
+           testbench::kWholeLines,
+           "memory in which the buffers of each kind lie, at each end; 0 B: only those that are in "
+           "use at one time, in a ring"),
+      knob("stride", &Config::stride, Unit::Bytes, 0, u64{1} << 32, testbench::kWholeLines,
+           "address: strided: from a buffer to the next"),
+      knob("regions", &Config::regions, Unit::Count, 1, 65536,
+           "equal parts of the working set, each registered as a region with keys of its own"),
       knob("push", &Config::push, "WQEs are pushed with their doorbells"),
       knob("fence", &Config::fence, "each message waits for the READs and ATOMICs before it"),
       knob("solicited", &Config::solicited, "SENDs and WRITEs with Immediate request an event"),

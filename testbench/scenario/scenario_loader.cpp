@@ -150,9 +150,7 @@ class Loader {
     for (std::size_t i = 0; i < given_.size(); ++i) {
       WorkloadConfig& w = scenario_.workload[i];
       if (is_wrong(fmt::format("workload[{}]", i))) continue;
-      for (const WorkloadMistake& wrong :
-           mistakes_in(w, given_[i], scenario_.qps_of(w), scenario_.connection.service(),
-                       bytes_of_mtu(scenario_.connection.path_mtu)))
+      for (const WorkloadMistake& wrong : mistakes_in(scenario_, w, given_[i]))
         complain(line_of(i, wrong.key), fmt::format("workload[{}].{}: {}; allowed: {}", i,
                                                     wrong.key, wrong.problem, wrong.allowed));
       settle_sizes(w, given_[i]);

@@ -30,7 +30,12 @@ constexpr std::array kKinds{
     Kind{".core.max_srqs", "shared receive queues", &blocks::CoreConfig::max_srqs, 1,
          [](const Scenario& s, const Need&) { return s.connection.srqs(); }},
     Kind{".core.max_regions", "regions", &blocks::CoreConfig::max_regions, 1,
-         [](const Scenario&, const Need& need) { return 3u + need.invalidates; }},
+         [](const Scenario&, const Need& need) {
+           u32 regions = 3u + need.invalidates;
+           for (const WorkingSetNeed& set : need.working_sets)
+             regions += set.regions * u32(std::ranges::count(set.kinds, true));
+           return regions;
+         }},
 };
 // One for all programs that wait for events, beside that of asynchronous events.
 constexpr std::array kOfEvents{

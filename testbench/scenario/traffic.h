@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <algorithm>
+#include <array>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "testbench/scenario/operation.h"
@@ -14,6 +16,10 @@ inline constexpr u32 kMaxSges = 8;
 struct SizeWeight {
   u32 bytes = 64, weight = 1;
 };
+// The order in which messages walk through the buffers of a working set.
+enum class AddressOrder : u8 { Sequential, Random, Strided };
+inline constexpr std::array<std::string_view, 3> kAddressOrderNames{"sequential", "random",
+                                                                    "strided"};
 struct ServeTime {
   u64 picoseconds = 0;
   u32 weight = 1;
@@ -53,6 +59,10 @@ struct Traffic {
   bool fence = false, solicited = false;
   // 0: one for all FetchAdds, and one for the CmpSwaps of each queue pair
   u32 atomic_addresses = 0;
+  // Bytes in which the buffers of each kind lie, in so many regions; 0: a ring of those in use.
+  u64 working_set = 0, stride = 0;
+  u32 regions = 1;
+  AddressOrder address = AddressOrder::Sequential;
   std::optional<bool> by_events;  // how programs wait; empty: as set for their hosts
   u64 seed = 1;
   // Open loop: messages are planned at this rate and wait in a queue of the host.

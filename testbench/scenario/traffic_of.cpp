@@ -72,6 +72,10 @@ Traffic traffic_of(const WorkloadConfig& w, u32 qps, u32 bytes, u64 seed, proto:
                                     : std::max(2 * t.depth, std::min(kReceiveDepth, 8 * t.depth));
   if (!w.receive_depth && t.slot() > kBufferBudget) t.receive_depth = 2;
   t.atomic_addresses = w.atomic_addresses;
+  t.address = w.address;
+  t.working_set = w.working_set;
+  t.stride = w.stride;
+  t.regions = w.regions;
   t.sges = w.sges;
   t.fence = w.fence;
   t.solicited = w.solicited;
@@ -95,6 +99,16 @@ Traffic traffic_of(const WorkloadConfig& w, u32 qps, u32 bytes, u64 seed, proto:
 }
 
 namespace {
+void widen_working_sets(Need& need, const Traffic& t) {
+  const auto same = [&](const WorkingSetNeed& set) {
+    return set.bytes == t.working_set && set.regions == t.regions;
+  };
+  auto found = std::ranges::find_if(need.working_sets, same);
+  if (found == need.working_sets.end())
+    found = need.working_sets.insert(found, {t.working_set, t.regions});
+  const BufferKinds kinds = kinds_of(t);
+  for (std::size_t i = 0; i < kBufferKinds; ++i) found->kinds[i] |= kinds[i];
+}
 void widen(Need& need, const Traffic& t) {
   const Layout layout(t);
   need.send_bytes = std::max(need.send_bytes, layout.flight_bytes());
@@ -105,6 +119,7 @@ void widen(Need& need, const Traffic& t) {
   need.receive_wqes = std::max(need.receive_wqes, t.receive_depth);
   need.sges = std::max(need.sges, t.sges);
   need.invalidates |= t.has([](const OperationRow& r) { return r.invalidates; });
+  if (t.working_set) widen_working_sets(need, t);
   if (t.inline_below) need.inline_bytes = std::max(need.inline_bytes, t.inline_below - 1);
 }
 }  // namespace

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/proto/interface/device.h"
+#include "testbench/scenario/places.h"
 #include "testbench/scenario/scenario.h"
 #include "testbench/scenario/traffic.h"
 
@@ -32,6 +33,12 @@ std::vector<u32> sizes_of(const WorkloadConfig& workload);
 inline BundleKey bundle_of(const WorkloadConfig& workload, std::size_t place) {
   return {place, workload.ends()};
 }
+// Working sets of one size at both ends of a bundle.
+struct WorkingSetNeed {
+  u64 bytes = 0;
+  u32 regions = 1;
+  BufferKinds kinds{};
+};
 // The requirements of the largest workload of a bundle.
 struct Need {
   u64 send_bytes = 0, recv_bytes = 0, fetch_bytes = 0;
@@ -39,6 +46,7 @@ struct Need {
   u32 core = 0, service_level = 0, qps = 0, send_wqes = 0, receive_wqes = 0, inline_bytes = 0,
       sges = 1;
   bool invalidates = false;
+  std::vector<WorkingSetNeed> working_sets;
 };
 std::map<BundleKey, Need> needs_of(const Scenario& scenario);
 // The longest message that fits a WQE which can be pushed.

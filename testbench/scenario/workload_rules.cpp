@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "testbench/scenario/address_rules.h"
 #include "testbench/scenario/traffic_of.h"
 
 namespace hca::testbench {
@@ -187,9 +188,10 @@ bool has_operations(proto::Service service, const WorkloadConfig& w) {
                      [&](const auto& weight) { return has(weight.first); });
 }
 
-std::vector<WorkloadMistake> mistakes_in(const WorkloadConfig& w, const GivenKeys& given, u32 qps,
-                                         proto::Service service, u32 path_mtu) {
-  const Entry entry{w, given, qps, service, path_mtu};
+std::vector<WorkloadMistake> mistakes_in(const Scenario& scenario, const WorkloadConfig& w,
+                                         const GivenKeys& given) {
+  const Entry entry{w, given, scenario.qps_of(w), scenario.connection.service(),
+                    bytes_of_mtu(scenario.connection.path_mtu)};
   std::vector<WorkloadMistake> all;
   for (const Rule& rule : kRules)
     if (rule.broken(entry))
@@ -197,7 +199,10 @@ std::vector<WorkloadMistake> mistakes_in(const WorkloadConfig& w, const GivenKey
   if (w.from > w.to && !w.size && !entry.has("sizes[") && !entry.has_exact_size())
     all.push_back({"to", std::to_string(w.to) + " B is less than from",
                    std::to_string(w.from) + " B or more"});
-  return all;
+  if (!all.empty()) return all;
+  WorkloadConfig settled = w;
+  settle_sizes(settled, given);
+  return address_mistakes(scenario, settled);
 }
 
 void settle_sizes(WorkloadConfig& w, const GivenKeys& given) {

@@ -14,8 +14,8 @@ using GivenKeys = std::set<std::string, std::less<>>;
 struct WorkloadMistake {
   std::string key, problem, allowed;
 };
-std::vector<WorkloadMistake> mistakes_in(const WorkloadConfig& workload, const GivenKeys& given,
-                                         u32 qps, proto::Service service, u32 path_mtu);
+std::vector<WorkloadMistake> mistakes_in(const Scenario& scenario, const WorkloadConfig& workload,
+                                         const GivenKeys& given);
 // T4: true if a service has all its operations.
 bool has_operations(proto::Service service, const WorkloadConfig& workload);
 // For a valid entry: sets `from` and `to` from `size`, `sizes` or the operation.

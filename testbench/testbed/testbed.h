@@ -154,6 +154,7 @@ class Testbed {
   void wait_in_step();
   void check(unsigned index, bool good, std::string_view command);
   void create(Endpoint& end, const NodePort& place, const Need& need);
+  void create_working_set(Endpoint& end, const WorkingSetNeed& need);
   void create_queues(Endpoint& end, const Need& need);
   void connect(Bundle& bundle, const BundleKey& key, const Need& need);
   void give_alternate(proto::QpAttributes& attributes, const NodePort& peer) const;

@@ -66,8 +66,7 @@ void Testbed::connect() {
       create(bundle[e], key.ends[e], need);
     }
     for (Endpoint& end : bundle) {
-      end.peer_recv = end.peer->recv_mr, end.peer_fetch = end.peer->fetch_mr;
-      end.peer_taken = end.peer->taken_mr;
+      end.peer_recv = end.peer->recv_mr, end.peer_taken = end.peer->taken_mr;
       end.peer_memory = &nodes_[end.peer->node]->memory;
     }
     connect(bundle, key, need);
@@ -123,6 +122,7 @@ void Testbed::create(Endpoint& end, const NodePort& place, const Need& need) {
   region(end.send_mr, need.send_bytes, all);
   region(end.recv_mr, need.recv_bytes, all);
   region(end.fetch_mr, need.fetch_bytes, all);
+  for (const WorkingSetNeed& set : need.working_sets) create_working_set(end, set);
   create_queues(end, need);
   std::vector<HostCpu*> cores;
   for (u32 core = 0; core < need.cores; ++core) cores.push_back(&node.core(need.core + core));
@@ -135,6 +135,23 @@ void Testbed::create(Endpoint& end, const NodePort& place, const Need& need) {
                         });
                         for (HostCpu* core : cores) core->notice();
                       });
+}
+
+void Testbed::create_working_set(Endpoint& end, const WorkingSetNeed& need) {
+  WorkingSet& set = end.working_sets.emplace_back();
+  set.bytes = need.bytes;
+  set.regions = need.regions;
+  const u64 bytes = need.bytes / need.regions;
+  for (std::size_t kind = 0; kind < kBufferKinds; ++kind) {
+    if (!need.kinds[kind]) continue;
+    WorkingSet::Memory& memory = set.kinds[kind];
+    memory.address = end.verbs->alloc(need.bytes, kBufferAlignment);
+    for (u32 r = 0; r < need.regions; ++r) {
+      memory.regions.push_back(end.verbs->reg_mr(memory.address + r * bytes, bytes,
+                                                 access_on(scenario_.nodes[end.node])));
+      check(end.node, memory.regions.back().lkey, "RegisterMr");
+    }
+  }
 }
 
 void Testbed::create_queues(Endpoint& end, const Need& need) {

@@ -20,8 +20,8 @@ static_assert(std::ranges::all_of(kOperations, [](const OperationRow& row) {
 
 AtomicNumbers::AtomicNumbers(const Endpoint& end, const Traffic& traffic)
     : memory_(end.peer_memory),
-      first_(end.peer_fetch.addr + Layout(traffic).numbers()),
-      rkey_(end.peer_fetch.rkey),
+      traffic_(traffic),
+      buffers_(*end.peer, traffic_),
       numbers_(traffic.atomic_numbers()) {
   u64 state = traffic.seed;
   base_ = engine::split_mix(state);
@@ -71,7 +71,7 @@ void AtomicLedger::post(SendWr& wr, u32 qp) {
   const bool swaps = expects(*proto::work_row(wr.opcode));
   Posted p{addresses_ ? u32(random_.below(addresses_)) : swaps ? 1 + qp : 0};
   wr.remote_addr = numbers_->address(p.number);
-  wr.rkey = numbers_->rkey();
+  wr.rkey = numbers_->rkey(p.number);
   if (!swaps) {
     wr.compare_add = 1;
   } else {

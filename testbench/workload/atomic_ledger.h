@@ -8,8 +8,7 @@
 
 #include "model/blocks/lib/ring.h"
 #include "model/engine/random.h"
-#include "testbench/host/endpoint.h"
-#include "testbench/scenario/layout.h"
+#include "testbench/workload/buffers.h"
 
 namespace hca::testbench {
 // Numbers of the peer that ATOMICs increment: each value is returned to exactly one of them, and a
@@ -18,8 +17,8 @@ class AtomicNumbers {
  public:
   AtomicNumbers(const Endpoint& end, const Traffic& traffic);
   u64 base() const { return base_; }
-  u32 rkey() const { return rkey_; }
-  u64 address(u32 number) const { return first_ + u64{number} * kAtomicNumberBytes; }
+  u32 rkey(u32 number) const { return buffers_.number(number).rkey; }
+  u64 address(u32 number) const { return buffers_.number(number).addr; }
   // An ATOMIC found `value` and incremented it; returns the error, if there is one.
   std::optional<std::string> change(u32 number, u64 value);
   // Call when all have completed and all writes have arrived; returns the error, if there is one.
@@ -31,8 +30,9 @@ class AtomicNumbers {
     std::vector<bool> seen;  // values, counted from the first
   };
   tlm_::HostMemory* memory_;
-  u64 first_, base_;
-  u32 rkey_;
+  const Traffic traffic_;
+  Buffers buffers_;  // of the peer
+  u64 base_;
   std::vector<Number> numbers_;
 };
 

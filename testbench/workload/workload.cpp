@@ -71,23 +71,24 @@ void Checker::fail(Operation operation, const std::string& sentence) {
 }
 
 WriteWatch::WriteWatch(const Endpoint& end, const Traffic& traffic, Checker& checker)
-    : end_(end), traffic_(traffic), layout_(traffic), checker_(checker), next_(traffic.qps) {
+    : end_(end), traffic_(traffic), buffers_(end_, traffic), checker_(checker), next_(traffic.qps) {
   if (traffic_.may_lose)
     for (u32 qp = 0; qp < traffic_.qps; ++qp) seen_.emplace_back(traffic_.messages_on(qp));
-  watch_ = end_.verbs->memory().watch(end_.recv_mr.addr, layout_.flight_bytes(),
+  watch_ = end_.verbs->memory().watch(buffers_.targets(), buffers_.target_bytes(),
                                       [this](u64 address, u64 bytes) { written(address, bytes); });
 }
 WriteWatch::~WriteWatch() { end_.verbs->memory().unwatch(watch_); }
 
 void WriteWatch::written(u64 address, u64 bytes) {
-  const u64 each = layout_.flight_bytes() / traffic_.qps;
-  const u32 qp = u32((address - end_.recv_mr.addr) / each);
-  if (qp >= traffic_.qps) return;
-  if (traffic_.may_lose) return written_unreliably(qp, address + bytes);
+  const FlightPlaces& flights = buffers_.flights();
+  const u64 place = flights.places().place_at(address - buffers_.targets());
+  if (place >= flights.places().count()) return;
+  const u32 qp = flights.qp_of(place);
+  if (traffic_.may_lose) return written_unreliably(qp, place, address + bytes);
   u64& k = next_[qp];
   Message m = traffic_.message(qp, k);
   while (!m.lands()) m = traffic_.message(qp, ++k);
-  const u64 slot = end_.recv_mr.addr + layout_.in_flight(qp, k);
+  const u64 slot = address_of(qp, k);
   if (address < slot || address + bytes > slot + m.bytes)
     return checker_.fail(m.operation, fmt::format("{} bytes written at {:#x}, {} belongs at {:#x}",
                                                   bytes, address, checker_.name(qp, k), slot));
@@ -95,8 +96,7 @@ void WriteWatch::written(u64 address, u64 bytes) {
 }
 
 void WriteWatch::arrive(u32 qp, u64 k) {
-  const u64 slot = end_.recv_mr.addr + layout_.in_flight(qp, k);
-  checker_.check(end_.verbs->memory(), slot, qp, k);
+  checker_.check(end_.verbs->memory(), address_of(qp, k), qp, k);
   next_[qp] = k + 1;
   arrived_ += !traffic_.message(qp, k).row().takes_receive;
   end_.cpu->notice();
@@ -105,29 +105,29 @@ void WriteWatch::arrive(u32 qp, u64 k) {
 // If a message of one byte was lost, another one of its slot may have been taken for it: the
 // immediate data distinguish them, and its byte is there.
 bool WriteWatch::is_there(u32 qp, u64 k) const {
-  return checker_.has(end_.verbs->memory(), end_.recv_mr.addr + layout_.in_flight(qp, k), qp, k);
+  return checker_.has(end_.verbs->memory(), address_of(qp, k), qp, k);
 }
 
-// The message that is complete with the byte before `end`, if there is one: the next that has not
-// come, or one that has.
-void WriteWatch::written_unreliably(u32 qp, u64 end) {
-  constexpr u64 kFarthest = 256;  // messages of the slot that are looked at
-  const u64 first = end_.recv_mr.addr + layout_.in_flight(qp, 0), size = traffic_.slot();
-  const u64 place = (end - 1 - first) / size, depth = traffic_.depth;
+// The message that is complete with the byte before `end`, if there is one: the next of this place
+// that has not come, or one that has.
+void WriteWatch::written_unreliably(u32 qp, u64 place, u64 end) {
+  constexpr u64 kFarthest = 256;  // messages that are looked at
+  const FlightPlaces& flights = buffers_.flights();
+  const u64 slot = buffers_.targets() + flights.places().offset(place), period = flights.period();
   const auto is_complete = [&](u64 k) {
     const Message m = traffic_.message(qp, k);
-    const u64 slot = first + place * size;
-    return m.lands() && slot + m.bytes == end && checker_.has(end_.verbs->memory(), slot, qp, k);
+    return m.lands() && flights.of(qp, k) == place && slot + m.bytes == end &&
+           checker_.has(end_.verbs->memory(), slot, qp, k);
   };
-  const u64 next = next_[qp], behind = next % depth;
-  const u64 from = next + (place + depth - behind) % depth;
-  for (u64 k = from; k < std::min(seen_[qp].size(), from + kFarthest * depth); k += depth)
+  const u64 next = next_[qp], behind = next % period;
+  const u64 from = next + (flights.begin(place) + period - behind) % period;
+  for (u64 k = from; k < std::min(seen_[qp].size(), from + kFarthest * period); k += period)
     if (!seen_[qp][k] && is_complete(k)) {
       seen_[qp][k] = true;
       return arrive(qp, k);
     }
-  for (u64 k = from; k >= depth && from - k < kFarthest * depth;) {
-    k -= depth;
+  for (u64 k = from; k >= period && from - k < kFarthest * period;) {
+    k -= period;
     if (!is_complete(k)) continue;
     if (seen_[qp][k]) return void(++duplicates_);
     return seen_[qp][k] = true, arrive(qp, k);
@@ -170,7 +170,6 @@ Cycle found_nothing(const Endpoint& end, const Traffic& t, Cq& cq) {
 SendWr work_request(const Endpoint& end, const Traffic& t, u32 qp, u64 k,
                     std::span<const SgeList> list) {
   const Message m = t.message(qp, k);
-  const Layout layout(t);
   SendWr wr;
   wr.wr_id = k;
   wr.sg_list = list;
@@ -186,36 +185,41 @@ SendWr work_request(const Endpoint& end, const Traffic& t, u32 qp, u64 k,
   if (m.row().immediate) wr.imm_data = u32(k);
   if (m.row().invalidates) wr.imm_data = end.peer_taken.rkey;
   if (m.row().writes || m.row().flushes) {
-    wr.remote_addr = end.peer_recv.addr + layout.in_flight(qp, k);
-    wr.rkey = end.peer_recv.rkey;
+    const Buffer target = Buffers(*end.peer, t).target(qp, k);
+    wr.remote_addr = target.addr;
+    wr.rkey = target.rkey;
   }
   if (m.row().flushes)
     wr.operands.set(proto::FlushOperands{proto::kPlaceGlobal, proto::kFlushRange, m.bytes});
-  if (m.row().fetches()) {
-    wr.remote_addr = end.peer_fetch.addr + layout.served(qp, k);
-    wr.rkey = end.peer_fetch.rkey;
+  if (m.row().is_read()) {
+    const Buffer served = Buffers(*end.peer, t).served(qp, k);
+    wr.remote_addr = served.addr;
+    wr.rkey = served.rkey;
   }
   return wr;
 }
 
-SgeList receive_buffer(const Endpoint& end, const Traffic& t, u32 qp, u64 slot) {
-  return {end.recv_mr.addr + Layout(t).received(qp, slot), t.bytes + t.receive_header,
-          end.recv_mr.lkey};
-}
-
-SgeList shared_buffer(const Endpoint& end, const Traffic& t, u64 slot) {
-  return receive_buffer(end, t, u32(slot / t.receive_depth), slot % t.receive_depth);
-}
-
 ReceivePoster::ReceivePoster(const Endpoint& end, const Traffic& traffic)
-    : end_(end), traffic_(traffic), late_(end.srqs.size()) {}
+    : end_(end),
+      traffic_(traffic),
+      buffers_(end, traffic),
+      uses_(traffic.working_set ? u64{traffic.qps} * traffic.receive_depth : 0),
+      late_(end.srqs.size()) {}
+
+SgeList ReceivePoster::buffer(u32 qp, u64 slot) const {
+  const u64 number = number_of(qp, slot);
+  const Buffer buffer = buffers_.received(number, uses_.empty() ? 0 : uses_[number]);
+  return {buffer.addr, traffic_.bytes + traffic_.receive_header, buffer.lkey};
+}
 
 void ReceivePoster::post(u32 qp, u64 slot) {
-  if (!end_.shares_receives()) {
-    const Pieces pieces = pieces_of(receive_buffer(end_, traffic_, qp, slot), traffic_);
-    end_.verbs->post_recv(*end_.qps[qp], {slot, pieces.list()});
-    return;
-  }
+  if (!uses_.empty()) ++uses_[number_of(qp, slot)];
+  if (end_.shares_receives()) return post_late(slot);
+  const Pieces pieces = pieces_of(buffer(qp, slot), traffic_);
+  end_.verbs->post_recv(*end_.qps[qp], {slot, pieces.list()});
+}
+
+void ReceivePoster::post_late(u64 slot) {
   late_[slot % late_.size()].push_back(slot);
   post_late();
 }
@@ -224,7 +228,7 @@ void ReceivePoster::post_late() {
   for (std::deque<u64>& slots : late_)
     for (; !slots.empty(); slots.pop_front()) {
       const u64 slot = slots.front();
-      const Pieces pieces = pieces_of(shared_buffer(end_, traffic_, slot), traffic_);
+      const Pieces pieces = pieces_of(buffer(0, slot), traffic_);
       if (end_.verbs->post_srq_recv(end_.srq_of(slot), {slot, pieces.list()}) != Error::None) break;
     }
 }
@@ -250,22 +254,21 @@ SharedReceives::SharedReceives(const Endpoint& end, const Traffic& t)
   for (u64 slot = 0; slot < in_use.size(); ++slot) in_use[slot] = take_left(slot);
 }
 
-void post_receives(const Endpoint& end, const Traffic& t) {
-  if (end.shares_receives()) {
-    const SharedReceives first(end, t);
-    ReceivePoster poster(end, t);
+void ReceivePoster::post_first() {
+  if (end_.shares_receives()) {
+    const SharedReceives first(end_, traffic_);
     for (u64 slot = 0; slot < first.in_use.size(); ++slot)
-      if (first.in_use[slot]) poster.post(0, slot);
+      if (first.in_use[slot]) post_late(slot);
     return;
   }
-  for (u32 qp = 0; qp < t.qps; ++qp) {
-    const u64 count = std::min<u64>(t.receive_depth, receives_on(t, qp));
+  for (u32 qp = 0; qp < traffic_.qps; ++qp) {
+    const u64 count = std::min<u64>(traffic_.receive_depth, receives_on(traffic_, qp));
     if (!count) continue;
     std::vector<Pieces> sges;
     std::vector<RecvWr> list;
-    for (u64 i = 0; i < count; ++i) sges.push_back(pieces_of(receive_buffer(end, t, qp, i), t));
+    for (u64 i = 0; i < count; ++i) sges.push_back(pieces_of(buffer(qp, i), traffic_));
     for (u64 i = 0; i < count; ++i) list.push_back({i, sges[i].list()});
-    end.verbs->post_recv(*end.qps[qp], list);
+    end_.verbs->post_recv(*end_.qps[qp], list);
   }
 }
 }  // namespace hca::testbench

@@ -6,8 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "testbench/host/endpoint.h"
-#include "testbench/scenario/layout.h"
+#include "testbench/workload/buffers.h"
 #include "testbench/workload/pattern.h"
 
 namespace hca::testbench {
@@ -74,12 +73,13 @@ class WriteWatch {
 
  private:
   void written(u64 address, u64 bytes);
-  void written_unreliably(u32 qp, u64 end);
+  void written_unreliably(u32 qp, u64 place, u64 end);
   void arrive(u32 qp, u64 k);
   bool is_there(u32 qp, u64 k) const;
+  u64 address_of(u32 qp, u64 k) const { return buffers_.target(qp, k).addr; }
   Endpoint end_;
   const Traffic& traffic_;
-  Layout layout_;
+  Buffers buffers_;
   u32 watch_;
   Checker& checker_;
   std::vector<u64> next_;
@@ -111,24 +111,29 @@ Cycle found_nothing(const Endpoint& end, const Traffic& traffic, Cq& cq);
 // The work request of message k of a queue pair, whose bytes are in `list`.
 SendWr work_request(const Endpoint& end, const Traffic& traffic, u32 qp, u64 k,
                     std::span<const SgeList> list);
-// Receive buffer `slot` of a queue pair.
-SgeList receive_buffer(const Endpoint& end, const Traffic& traffic, u32 qp, u64 slot);
-// Posts receive WQEs for the first messages of each queue pair that need one, with one doorbell
-// each.
-void post_receives(const Endpoint& end, const Traffic& traffic);
-// Reposts receive WQEs. With an SRQ this may be delayed: the slot of its ring may still be used by
-// a message that began long ago.
+// Posts receive WQEs. With an SRQ this may be delayed: the slot of its ring may still be used by
+// a message that began long ago. `slot`: of the queue pair; with an SRQ, a global one.
 class ReceivePoster {
  public:
   ReceivePoster(const Endpoint& end, const Traffic& traffic);
-  // `slot`: of the queue pair; with an SRQ, a global one.
+  // Posts WQEs for the first messages of each queue pair that need one, with one doorbell each.
+  void post_first();
+  // Reposts the WQE of a slot, with the next buffer of the slot.
   void post(u32 qp, u64 slot);
   // Posts the delayed ones.
   void post_late();
+  // The buffer of the slot's last WQE.
+  SgeList buffer(u32 qp, u64 slot) const;
 
  private:
+  void post_late(u64 slot);
+  u64 number_of(u32 qp, u64 slot) const {
+    return end_.shares_receives() ? slot : u64{qp} * traffic_.receive_depth + slot;
+  }
   const Endpoint& end_;
   const Traffic& traffic_;
+  Buffers buffers_;
+  std::vector<u32> uses_;              // by slot of all queue pairs; empty: always the same buffer
   std::vector<std::deque<u64>> late_;  // slots, by SRQ
 };
 // The receive WQEs of the SRQs of an end. Slots belong to the SRQs in turn.
@@ -143,6 +148,4 @@ struct SharedReceives {
   std::vector<bool> in_use;  // slots
   std::vector<u64> left;     // by SRQ: to be posted when others are complete
 };
-// The buffer of a slot of the SRQ of an end.
-SgeList shared_buffer(const Endpoint& end, const Traffic& traffic, u64 slot);
 }  // namespace hca::testbench

@@ -9,11 +9,12 @@ PingPong::PingPong(const Endpoint& end, const Traffic& traffic, Way sends)
       checker_received(sends == Way::ToServer ? "client" : "server", traffic, opposite(sends)),
       end_(end),
       traffic_(traffic),
+      buffers_(end_, traffic_),
       poster_(end_, traffic_),
       step_(sends == Way::ToServer ? Step::Post : Step::Wait) {
   const OperationRow& row = row_of(traffic.operation);
   if (row.writes) watch_ = std::make_unique<WriteWatch>(end_, traffic_, checker_received);
-  if (row.takes_receive) post_receives(end_, traffic_);
+  if (row.takes_receive) poster_.post_first();
   if (row.takes_receive && end_.shares_receives()) shared_.emplace(end_, traffic_);
   posts_.reserve(traffic.messages);
 }
@@ -42,7 +43,7 @@ Cycle PingPong::wait(Cycle now) {
     return found_nothing(end_, traffic_, *end_.recv_cq);
   checker_received.check(wc);
   const u64 slot = shared_ ? wc.wr_id : received_ % traffic_.receive_depth;
-  const SgeList sge = receive_buffer(end_, traffic_, 0, slot);
+  const SgeList sge = poster_.buffer(0, slot);
   if (!watch_)
     checker_received.check(end_.verbs->memory(), sge.addr + traffic_.receive_header, 0, received_);
   if (watch_ && !watch_->has_arrived(0, received_))
@@ -55,7 +56,8 @@ Cycle PingPong::wait(Cycle now) {
 }
 
 Cycle PingPong::post(Cycle now) {
-  const SgeList sge{end_.send_mr.addr, traffic_.bytes, end_.send_mr.lkey};
+  const Buffer buffer = buffers_.local(traffic_.message(0, posted_), 0, posted_);
+  const SgeList sge{buffer.addr, traffic_.bytes, buffer.lkey};
   checker_sent.fill(end_.verbs->memory(), sge.addr, 0, posted_);
   const Pieces pieces = pieces_of(sge, traffic_);
   const SendWr wr = work_request(end_, traffic_, 0, posted_, pieces.list());

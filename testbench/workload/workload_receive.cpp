@@ -19,7 +19,7 @@ StreamReceiver::StreamReceiver(const Endpoint& end, const Traffic& traffic, Way 
   }
   if (traffic.has([](const OperationRow& r) { return r.writes; }))
     watch_ = std::make_unique<WriteWatch>(end_, traffic_, checker);
-  if (takes_receives_) post_receives(end_, traffic_);
+  if (takes_receives_) poster_.post_first();
   if (end_.shares_receives()) shared_.emplace(end_, traffic_);
 }
 
@@ -57,8 +57,7 @@ std::optional<u64> StreamReceiver::find_message(u32 qp, u64 from, Fits&& fits) c
 // ended completes too (G9.2).
 std::optional<u64> StreamReceiver::identify(const Wc& wc, u32 qp, u64 slot) {
   Queue& queue = queues_[qp];
-  const SgeList sge =
-      shared_ ? shared_buffer(end_, traffic_, slot) : receive_buffer(end_, traffic_, qp, slot);
+  const SgeList sge = poster_.buffer(qp, slot);
   const auto is_it = [&](u64 k) {
     const Message m = traffic_.message(qp, k);
     if (!m.takes_receive() || wc.byte_len != m.bytes + traffic_.receive_header ||
@@ -115,8 +114,7 @@ void StreamReceiver::take(const Wc& wc) {
       return checker.fail(fmt::format("receive {} completed, which was not posted", slot));
     shared_->in_use[slot] = false;
   }
-  const SgeList sge =
-      shared_ ? shared_buffer(end_, traffic_, slot) : receive_buffer(end_, traffic_, qp, slot);
+  const SgeList sge = poster_.buffer(qp, slot);
   if (traffic_.may_lose) {
     const auto found = identify(wc, qp, slot);
     if (!found) return;

@@ -16,7 +16,7 @@ StreamSender::StreamSender(const Endpoint& end, const Traffic& traffic, Way way,
     : checker(way == Way::ToServer ? "client" : "server", traffic, way),
       end_(end),
       traffic_(traffic),
-      layout_(traffic),
+      buffers_(end_, traffic),
       ledger_(end, traffic, std::move(numbers)),
       queues_(traffic.qps),
       ready_(traffic.qps),
@@ -30,9 +30,16 @@ StreamSender::StreamSender(const Endpoint& end, const Traffic& traffic, Way way,
   }
   if (traffic.keep_posts) posts_.reserve(traffic.messages);
   if (!traffic.has([](const OperationRow& r) { return r.is_read(); })) return;
+  const Buffers peer(*end_.peer, traffic);
+  const FlightPlaces& flights = peer.flights();
+  std::vector<bool> filled(flights.places().count());
   for (u32 qp = 0; qp < traffic.qps; ++qp)
-    for (u64 k = 0; k < std::min<u64>(traffic.depth, traffic.messages_on(qp)); ++k)
-      checker.fill_served(*end_.peer_memory, end_.peer_fetch.addr + layout_.served(qp, k), qp, k);
+    for (u64 k = 0; k < flights.covering(traffic.messages_on(qp)); ++k) {
+      const u64 place = flights.of(qp, k);
+      if (filled[place]) continue;
+      filled[place] = true;
+      checker.fill_served(*end_.peer_memory, peer.served(qp, k).addr, qp, flights.own(place));
+    }
 }
 
 Cycle StreamSender::act(Cycle now) {
@@ -154,11 +161,9 @@ void StreamSender::prepare(u32 qp, Cycle now) {
   Queue& queue = queues_[qp];
   const u64 k = queue.posted++;
   const Message m = traffic_.message(qp, k);
-  const bool fetches = m.row().fetches();
-  const Mr& mr = fetches ? end_.fetch_mr : end_.send_mr;
-  const u64 offset = fetches ? layout_.fetched(qp, k) : layout_.in_flight(qp, k);
-  const SgeList sge{mr.addr + offset, m.bytes, mr.lkey};
-  if (fetches)
+  const Buffer buffer = buffers_.local(m, qp, k);
+  const SgeList sge{buffer.addr, m.bytes, buffer.lkey};
+  if (m.row().fetches())
     end_.verbs->memory().fill(sge.addr, kPoison, traffic_.held_of(m.bytes));
   else if (m.row().work().sends_payload())
     checker.fill(end_.verbs->memory(), sge.addr, qp, k);
@@ -255,9 +260,9 @@ void StreamSender::complete(u32 qp, u64 k, Cycle now) {
   // A FLUSH, or a WRITE without a byte and without a receive, shows nowhere else.
   if (!m.row().fetches() && !m.lands() && !m.takes_receive()) checker.check(true, qp, k, "");
   if (!m.row().fetches()) return;
-  const u64 at = end_.fetch_mr.addr + layout_.fetched(qp, k);
-  if (m.row().is_read())
-    return checker.check_served(end_.verbs->memory(), at, qp, k, k % traffic_.depth);
+  const u64 at = buffers_.local(m, qp, k).addr;
+  if (const FlightPlaces& flights = buffers_.flights(); m.row().is_read())
+    return checker.check_served(end_.verbs->memory(), at, qp, k, flights.own(flights.of(qp, k)));
   std::array<u8, proto::kAtomicBytes> bytes;
   end_.verbs->memory().read(at, bytes.data(), bytes.size());
   const auto wrong = ledger_.returned(m.operation, qp, proto::load_le8(bytes.data()));

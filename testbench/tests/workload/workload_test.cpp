@@ -251,8 +251,8 @@ TEST_CASE_METHOD(FreshKernel, "a wrong byte of a READ or a wrong value of an ATO
   sc_core::sc_start((double(hca.quantum()) + 10) * hca.period());  // posted, not yet executed
   // One bit of what the server holds changes.
   const Layout layout(traffic);
-  const u64 offset = operation == Operation::Read ? layout.served(0, 0) + 100
-                                                  : layout.numbers() + number_of(operation) + 1;
+  const u64 offset =
+      operation == Operation::Read ? 100 : layout.numbers() + number_of(operation) + 1;
   const u64 at = testbed.end(1).fetch_mr.addr + offset;
   u8 byte;
   testbed.node(1).memory.read(at, &byte, 1);

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "testbench/host/endpoint.h"
+#include "testbench/scenario/places.h"
+
+namespace hca::testbench {
+// Memory of an end, with the keys of its region.
+struct Buffer {
+  u64 addr = 0;
+  u32 lkey = 0, rkey = 0;
+};
+
+// Where the buffers of traffic lie at one end.
+class Buffers {
+ public:
+  // The end must outlive it.
+  Buffers(const Endpoint& end, const Traffic& traffic);
+  // What message k of a queue pair sends, or what its READ or ATOMIC returns.
+  Buffer local(const Message& m, u32 qp, u64 k) const;
+  // Where WRITE k of the peer lands, and what its READ k finds.
+  Buffer target(u32 qp, u64 k) const;
+  Buffer served(u32 qp, u64 k) const;
+  // The buffer of receive WQE `slot`, of all queue pairs, when it is posted for the `use`-th time.
+  Buffer received(u64 slot, u64 use) const;
+  // A number that ATOMICs of the peer change.
+  Buffer number(u32 number) const;
+
+  // The targets of all WRITEs.
+  u64 targets() const;
+  u64 target_bytes() const;
+  const FlightPlaces& flights() const { return flights_; }
+
+ private:
+  Buffer at(BufferKind kind, const Mr& ring, u64 begin, const Places& places, u64 place) const;
+  const Endpoint& end_;
+  const Traffic& traffic_;
+  const WorkingSet* set_;  // nullptr: rings
+  Layout layout_;
+  FlightPlaces flights_;
+};
+}  // namespace hca::testbench
