@@ -151,6 +151,14 @@ TEST_CASE("what else moves payload: the same without bytes", "[timed]") {
       "pcie: {iommu_entries: 64, read_tags: 32}\nhca: {qp_cache: {entries: 2}, mpt_cache:"
       " {entries: 4}, mtt_cache: {entries: 4}}\nconnection: {timeout: 8}\n" +
       kAllOperations + kFaults);
+  // Buffers in a working set of many regions.
+  for (const char* where : {"address: random", "address: strided, stride: 5056 B"})
+    compare_text(
+        "hca: {mpt_cache: {entries: 4}, mtt_cache: {entries: 4}}\nconnection: {timeout: 8}\n"
+        "workload:\n  - {mix: {write: 3, send: 3, read: 3, fetch_add: 1}, sizes: [{size: 8 B},"
+        " {size: 5000 B}], messages: 800, qps: 4, depth: 16, direction: both, working_set: 16 MiB,"
+        " regions: 32, " +
+        std::string(where) + "}\n" + kFaults);
   // A wire that breaks bits.
   compare_text("wire: {fec: false, bit_errors: 6}\nconnection: {timeout: 8}\n" + kAllOperations);
 }

@@ -161,6 +161,101 @@ TEST_CASE("entries that contradict themselves are refused, and their good neighb
   }
 }
 
+TEST_CASE("a working set that does not fit its entry is refused", "[scenario][workload][address]") {
+  struct Case {
+    std::string bad, error, good;
+  };
+  const Case cases[] = {
+      {"address: random",
+       "workload[0].address: is random or strided without a working set; allowed: working_set "
+       "beside it",
+       "address: sequential"},
+      {"address: strided, working_set: 64 MiB, size: 64 B",
+       "workload[0].address: is strided without a stride; allowed: stride beside it",
+       "address: strided, working_set: 64 MiB, size: 64 B, stride: 64 B"},
+      {"address: random, working_set: 64 MiB, size: 64 B, stride: 64 B",
+       "workload[0].stride: is for address: strided; allowed: address: strided beside it",
+       "address: random, working_set: 64 MiB, size: 64 B"},
+      {"address: strided, working_set: 64 MiB, size: 4097 B, stride: 4096 B",
+       "workload[0].stride: 4096 B is less than a buffer of 4160 B; allowed: 4160 B or more",
+       "address: strided, working_set: 64 MiB, size: 4097 B, stride: 4160 B"},
+      {"regions: 2",
+       "workload[0].regions: is above 1 without a working set; allowed: 1, or working_set beside "
+       "it",
+       "regions: 1"},
+      {"size: 64 B, depth: 2, working_set: 1216 B, regions: 3",
+       "workload[0].regions: does not divide the working set into parts of whole 64 B; allowed: a "
+       "divisor of working_set / 64 B",
+       "size: 64 B, depth: 2, working_set: 1152 B, regions: 3"},
+      // 16 buffers of 4 KiB.
+      {"size: 4 KiB, depth: 16, working_set: 65472 B",
+       "workload[0].working_set: 65472 B with regions: 1 does not have a place of 4096 B for each "
+       "of the 16 messages in flight (qps times depth); allowed: 65536 B or more",
+       "size: 4 KiB, depth: 16, working_set: 64 KiB"},
+      {"size: 4 KiB, depth: 16, working_set: 64 KiB, address: random",
+       "does not have two places of 4096 B for each of the 16 messages in flight (qps times depth);"
+       " allowed: 131072 B or more",
+       "size: 4 KiB, depth: 16, working_set: 128 KiB, address: random"},
+      // 6 in each of 3 regions, for 16.
+      {"size: 4 KiB, depth: 16, working_set: 73536 B, regions: 3", "allowed: 73728 B or more",
+       "size: 4 KiB, depth: 16, working_set: 73728 B, regions: 3"},
+      // 15 strides and a buffer.
+      {"size: 4 KiB, depth: 16, working_set: 126912 B, address: strided, stride: 8 KiB",
+       "allowed: 126976 B or more",
+       "size: 4 KiB, depth: 16, working_set: 126976 B, address: strided, stride: 8 KiB"},
+      {"operation: send, size: 64 B, depth: 4, receive_depth: 100, working_set: 6336 B",
+       "a place of 64 B for each of the 100 receive WQEs (qps times receive_depth); allowed: 6400 "
+       "B",
+       "operation: send, size: 64 B, depth: 4, receive_depth: 100, working_set: 6400 B"},
+      {"operation: fetch_add, depth: 4, atomic_addresses: 100, working_set: 6336 B",
+       "a place of 64 B for each of the 100 numbers of ATOMICs (atomic_addresses); allowed: 6400 B",
+       "operation: fetch_add, depth: 4, atomic_addresses: 100, working_set: 6400 B"},
+      {"operation: send_immediate, size: 64 B, response: 1 KiB, depth: 4, receive_depth: 8,"
+       " working_set: 4 KiB",
+       "a place of 1024 B for each of the 8 receive WQEs (qps times receive_depth); allowed: 8192 "
+       "B",
+       "operation: send_immediate, size: 64 B, response: 1 KiB, depth: 4, receive_depth: 8,"
+       " working_set: 8 KiB"},
+      {"working_set: 100 B", "workload[0].working_set: \"100\" is no multiple of 64 B",
+       "size: 64 B, depth: 1, working_set: 128 B"},
+      {"working_set: 128 GiB", "0 B .. 64 GiB", "size: 64 B, depth: 1, working_set: 64 GiB"},
+      {"regions: 0", "1 .. 65536", "regions: 1"},
+      {"address: backwards", "allowed: sequential | random | strided", "address: sequential"},
+  };
+  for (const Case& c : cases) {
+    INFO(c.bad);
+    CHECK_THAT(error_of(entry(c.bad)), Contains(c.error) && Contains("s.yaml:3: workload[0]."));
+    CHECK(error_of(entry(c.good)) == "(none)");
+  }
+}
+
+// Three regions and two working sets of 100: keys 1 to 203.
+TEST_CASE("regions of a working set are counted", "[scenario][workload][address]") {
+  const std::string text =
+      "workload:\n  - {size: 64 B, depth: 4, working_set: 6400 B, regions: 100}\n";
+  CHECK_THAT(error_of("hca.core.max_regions: 203\n" + text),
+             Contains("s.yaml:3: workload[0]: needs regions of hca0 with the numbers 1 to 203"));
+  CHECK(error_of("hca.core.max_regions: 204\n" + text) == "(none)");
+}
+
+// 256 lines of 8 pages have MTT entries of their own: 8 MiB of 4 KiB pages.
+TEST_CASE("a region beyond the numbers of its translations is refused where they are cached",
+          "[scenario][workload][address]") {
+  const std::string text =
+      "hca: {mtt_cache: {entries: 64}, protection: {page: 4 KiB}}\nworkload:\n  - {size: 64 B, "
+      "working_set: ";
+  CHECK_THAT(error_of(text + "32 MiB, regions: 3}\n"), Contains("regions: does not divide"));
+  CHECK_THAT(
+      error_of(text + "32 MiB, regions: 2}\n"),
+      Contains("s.yaml:3: workload[0].working_set: makes regions of 16777216 B: pages behind "
+               "the first 8388608 B of a region share entries of hca0.mtt_cache; allowed: "
+               "16777216 B or less, regions: 4 or more, or larger pages in "
+               "hca0.protection.page"));
+  CHECK(error_of(text + "32 MiB, regions: 4}\n") == "(none)");
+  CHECK(error_of(text + "32 MiB, regions: 2}\n", {"hca.protection.page=8 KiB"}) == "(none)");
+  CHECK(error_of(text + "32 MiB, regions: 2}\n", {"hca.mtt_cache.entries=0"}) == "(none)");
+}
+
 TEST_CASE("connection knobs of READ, retries and queue pairs have their ranges",
           "[scenario][workload]") {
   CHECK_THAT(error_of("connection: {max_rd_atomic: 129}\n"),

@@ -94,6 +94,12 @@ TEST_CASE("the points of a sweep are all combinations, the last axis fastest", "
         Texts{"connection.qps=1 wire.latency=1 us", "connection.qps=1 wire.latency=1.5 us",
               "connection.qps=1 wire.latency=2 us", "connection.qps=4 wire.latency=1 us",
               "connection.qps=4 wire.latency=1.5 us", "connection.qps=4 wire.latency=2 us"});
+  CHECK(points_of("  - {knob: 'workload[0].address', values: [sequential, random]}\n"
+                  "  - {knob: 'workload[0].working_set', from: 64 KiB, to: 1 MiB, factor: 16}\n") ==
+        Texts{"workload[0].address=sequential workload[0].working_set=64 KiB",
+              "workload[0].address=sequential workload[0].working_set=1 MiB",
+              "workload[0].address=random workload[0].working_set=64 KiB",
+              "workload[0].address=random workload[0].working_set=1 MiB"});
   CHECK(points_of("  - knob: workload[0].size\n    from: 64 B\n    to: 5 KiB\n    factor: 8\n") ==
         Texts{"workload[0].size=64 B", "workload[0].size=512 B", "workload[0].size=4 KiB"});
   CHECK(points_of("  - list:\n"
