@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What hosts with several threads reach, and what single units cost, against arithmetic.
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 #include "testbench/run/run_recorder.h"
 #include "testbench/tests/run_text.h"

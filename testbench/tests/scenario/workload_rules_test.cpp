@@ -216,7 +216,7 @@ TEST_CASE("a working set that does not fit its entry is refused", "[scenario][wo
        "B",
        "operation: send_immediate, size: 64 B, response: 1 KiB, depth: 4, receive_depth: 8,"
        " working_set: 8 KiB"},
-      {"working_set: 100 B", "workload[0].working_set: \"100\" is no multiple of 64 B",
+      {"working_set: 100 B", "workload[0].working_set: \"100 B\" is no multiple of 64 B",
        "size: 64 B, depth: 1, working_set: 128 B"},
       {"working_set: 128 GiB", "0 B .. 64 GiB", "size: 64 B, depth: 1, working_set: 64 GiB"},
       {"regions: 0", "1 .. 65536", "regions: 1"},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs whose contexts do not fit into the caches.
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 #include "testbench/run/run_recorder.h"
 #include "testbench/tests/run_text.h"
