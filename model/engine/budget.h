@@ -25,7 +25,7 @@ class Budget {
     if (!taker.domain || taker_.domain) broken("a budget has one taker", taker.name(), 0, name);
     taker_ = taker;
     name_ = name;
-    taker.domain->watch(Watched{this, report, level, changes});
+    taker.domain->watch(Watched{this, report, level, changes, keep_most, most});
     taker.domain->watch(Stalls{&stalled_, taker.block, 0, name_});
   }
 
@@ -51,6 +51,8 @@ class Budget {
       fail("took a unit that was not free");
     --free_;
     held_ += bytes;
+    if (free_ < note_below_) [[unlikely]]
+      note_most();
     taker_.acted();
   }
   // Returns a unit that is usable from cycle `at` on, a later one, with the bytes that it holds.
@@ -110,6 +112,18 @@ class Budget {
       free += b.later_[at].at <= b.taker_.now();
     return {b.name_, b.taker_.block, b.count() - free, b.count()};
   }
+  // In a cycle units are only taken: those that come back count from a later one on. So the level
+  // behind a take is at most that behind the cycle.
+  [[gnu::cold, gnu::noinline]] void note_most() {
+    most_ = std::max(most_, level(this).used);
+    note_below_ = count_ - most_;
+  }
+  static void keep_most(void* object, unsigned least) {
+    Budget& b = *static_cast<Budget*>(object);
+    b.most_ = least == kNoMost ? 0 : least, b.note_below_ = 0;
+    if (least != kNoMost) b.note_most();
+  }
+  static unsigned most(const void* object) { return static_cast<const Budget*>(object)->most_; }
   static void changes(const void* object, Cycle from, Cycle to, std::vector<LevelChange>& list) {
     const Budget& b = *static_cast<const Budget*>(object);
     for (unsigned i = 0, at = b.head_; i < b.pending_; ++i, at = b.after(at))
@@ -124,7 +138,9 @@ class Budget {
 
   Waker taker_;
   unsigned count_, free_, head_ = 0, tail_ = 0, pending_ = 0;
-  u64 bytes_, held_ = 0;  // the bound; of taken units
+  u64 bytes_, held_ = 0;     // the bound; of taken units
+  unsigned note_below_ = 0;  // a take that leaves less free may bring a new most; 0: none does
+  unsigned most_ = 0;
   unsigned mask_ = std::bit_ceil(std::max(count_, 1u)) - 1;
   Cycle waits_since_ = kNever;  // since when the taker waits for a give(); kNever: it does not
   std::vector<Later> later_;    // at least as many as there are units, a power of two

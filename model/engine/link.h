@@ -47,7 +47,7 @@ class Link {
     writer_ = writer.block;
     reader_ = reader.block;
     name_ = name;
-    domain_->watch(Watched{this, report, level});
+    domain_->watch(Watched{this, report, level, nullptr, keep_most, most});
     domain_->watch(Stalls{&stalled_, writer_, reader_, name_});
   }
   // Each push sets these bits for the reader, which clears them when it finds the link empty. So a
@@ -99,6 +99,8 @@ class Link {
     if (last_from_ > from) [[unlikely]]
       fail("an item overtakes an earlier one", writer_);
     last_from_ = from;
+    if (tail_ - head_ >= note_from_) [[unlikely]]
+      note_rise(now);
     if (tail_ == head_) show(from);
     Slot& filled = slot(tail_);
     filled.from = from;
@@ -188,6 +190,31 @@ class Link {
     const Link& l = *static_cast<const Link*>(object);
     return {l.name_, l.reader_, l.tail_ - l.head_, l.depth_};
   }
+  // The reader may pop in the cycle of a push, before it or behind it. So a push that may bring a
+  // new most is judged later: at the next push, before that uses a slot again, or when it is asked
+  // for. Until then each push comes here.
+  [[gnu::cold, gnu::noinline]] void note_rise(Cycle now) {
+    if (rise_.level && rise_.at != now) most_ = most_now(), rise_.level = 0;
+    if (rise_.level)
+      ++rise_.level;
+    else if (tail_ - head_ >= most_)
+      rise_ = {now, head_, tail_ - head_ + 1};
+    note_from_ = rise_.level ? 0 : most_ == depth_ ? kNoMost : most_;
+  }
+  unsigned most_now() const {
+    unsigned level = rise_.level;
+    // A slot that was popped in that cycle is free a latency later.
+    for (unsigned i = rise_.head; level && i != head_; ++i)
+      level -= slots_[i & mask_].from == rise_.at + latency_;
+    return std::max(most_, level);
+  }
+  static void keep_most(void* object, unsigned least) {
+    Link& l = *static_cast<Link*>(object);
+    l.rise_.level = 0;
+    l.most_ = least == kNoMost ? least : std::max(least, l.tail_ - l.head_);
+    l.note_from_ = l.most_ == l.depth_ ? kNoMost : l.most_;
+  }
+  static unsigned most(const void* object) { return static_cast<const Link*>(object)->most_now(); }
   static void report(const void* object, std::vector<Wait>& waits) {
     const Link& l = *static_cast<const Link*>(object);
     const unsigned items = l.tail_ - l.head_;
@@ -210,9 +237,15 @@ class Link {
   u32* marks_ = nullptr;
   u32 mark_ = 0;
   unsigned mask_, depth_;
+  unsigned note_from_ = kNoMost;  // a push on so many items may bring a new most
+  unsigned most_ = kNoMost;
   Cycle waits_since_ = kNever;  // since when the writer waits for a pop; kNever: it does not
   u64 stalled_ = 0;             // cycles
   Cycle stalled_until_ = 0;
+  struct {
+    Cycle at;
+    unsigned head, level;  // level 0: none
+  } rise_{};               // the last push that may bring a new most
   std::array<Slot, kCapacity> own_{};
   std::unique_ptr<Slot[]> more_;
   const char* name_ = "link";

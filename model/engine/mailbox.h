@@ -20,7 +20,7 @@ class Mailbox {
       broken("a mailbox has one reader", reader.name(), 0, name);
     reader_ = reader;
     name_ = name;
-    reader.domain->watch(Watched{this, report, level, changes});
+    reader.domain->watch(Watched{this, report, level, changes, keep_most, most});
   }
   // Called from outside, for a later cycle of the reader.
   void deliver(Cycle at, u32 source, T item) {
@@ -44,6 +44,8 @@ class Mailbox {
   T pop(Cycle interval = 1) {
     if (!can_pop()) [[unlikely]]
       broken("pop of nothing", reader_.name(), reader_.now(), name_);
+    if (tail_ - head_ > most_ && slot(head_ + most_).at < reader_.now()) [[unlikely]]
+      note_most();
     T item = std::move(slot(head_++).item);
     held_until_ = reader_.now() + interval;
     reader_.acted();
@@ -78,6 +80,18 @@ class Mailbox {
     for (u32 i = m.head_; i != m.tail_ && m.slot(i).at <= m.reader_.now(); ++i) ++due;
     return {m.name_, m.reader_.block, due, 0};
   }
+  // The level rises by time, until a pop: then it is that behind the cycle before. In this one
+  // another item may come due, beside the one that goes.
+  [[gnu::cold, gnu::noinline]] void note_most() {
+    while (tail_ - head_ > most_ && slot(head_ + most_).at < reader_.now()) ++most_;
+  }
+  static void keep_most(void* object, unsigned least) {
+    static_cast<Mailbox*>(object)->most_ =
+        least == kNoMost ? least : std::max(least, level(object).used);
+  }
+  static unsigned most(const void* object) {
+    return std::max(static_cast<const Mailbox*>(object)->most_, level(object).used);
+  }
   static void changes(const void* object, Cycle from, Cycle to, std::vector<LevelChange>& list) {
     const Mailbox& m = *static_cast<const Mailbox*>(object);
     for (u32 i = m.head_; i != m.tail_ && m.slot(i).at < to; ++i)
@@ -98,6 +112,7 @@ class Mailbox {
   u32 head_ = 0, tail_ = 0;  // counts of items read and delivered
   Cycle held_until_ = 0;
   Cycle seen_from_ = kNever;  // of the first item; kNever: empty
+  unsigned most_ = kNoMost;
   const char* name_ = "mailbox";
 };
 }  // namespace hca::engine

@@ -39,13 +39,22 @@ struct LevelChange {
   int by;
 };
 
+// The most that an object held behind all blocks of a cycle, in any cycle. It keeps this itself where
+// its level rises, so that nobody has to look at it in each cycle.
+inline constexpr unsigned kNoMost = ~0u;  // it is not kept
+
 // An object that blocks can wait for: registered in its domain by connect().
 struct Watched {
-  const void* object;
+  void* object;
   void (*report)(const void* object, std::vector<Wait>& waits);
   Level (*level)(const void* object);
   // Appends the changes known so far in cycles after `from` and before `to`; nullptr: there are
   // none.
-  void (*changes)(const void* object, Cycle from, Cycle to, std::vector<LevelChange>&) = nullptr;
+  void (*changes)(const void* object, Cycle from, Cycle to, std::vector<LevelChange>&);
+  // Between two cycles: from now on the most is kept that it holds, at least `most` and what it
+  // holds now. kNoMost: no longer.
+  void (*keep_most)(void* object, unsigned most);
+  // The most since then, including the present cycle.
+  unsigned (*most)(const void* object);
 };
 }  // namespace hca::engine
