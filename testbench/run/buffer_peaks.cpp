@@ -14,7 +14,6 @@ namespace hca::testbench {
 namespace {
 constexpr u64 kRoomToPrint = 4;  // a link with less room is full all the time
 constexpr std::size_t kPeaksToPrint = 8;
-constexpr unsigned kFull = ~0u;
 // Of credits an interval is only known when they return, after its begin has passed.
 bool is_counted(std::string_view kind) { return kind == "tags" || kind == "walkers"; }
 }  // namespace
@@ -26,7 +25,7 @@ BufferPeaks::BufferPeaks(Testbed& testbed) : testbed_(testbed) {
 
 BufferPeaks::~BufferPeaks() {
   for (Chip& chip : chips_) {
-    chip.domain->observe(&chip, nullptr, nullptr);
+    if (recording_) keep_most(chip, false);
     std::erase(testbed_.node(chip.number).cpu.meters, &chip);
   }
 }
@@ -53,12 +52,9 @@ void BufferPeaks::add_chip(unsigned i) {
   for (std::size_t w = 0; w < chip.domain->watched().size(); ++w) {
     const engine::Watched& watched = chip.domain->watched()[w];
     const engine::Level level = watched.level(watched.object);
-    // Mail is unlimited and comes due while its reader sleeps; a budget is only freed by time.
-    if (watched.changes && !level.of) chip.timed.push_back(w);
     add({fmt::format("hca{} {}: {}", i, chip.domain->name_of(level.owner), level.object), "items",
          level.of});
   }
-  chip.highest.resize(chip.domain->watched().size());
   hca.chip().for_each_counters([&]<class C>(std::string_view block, const C& counters) {
     if constexpr (std::is_same_v<C, blocks::LinkControlCounters>)
       chip.received.emplace_back(
@@ -73,16 +69,6 @@ void BufferPeaks::add_chip(unsigned i) {
     chip.pcie_peaks.push_back(
         of ? add({fmt::format("hca{} PCIe: {}", i, name), std::string(kind), of}) : kNone);
   }
-  chip.domain->observe(
-      &chip,
-      [](void* who, Cycle at) {
-        Chip& c = *static_cast<Chip*>(who);
-        c.peaks->look_before(c, at);
-      },
-      [](void* who, Cycle) {
-        Chip& c = *static_cast<Chip*>(who);
-        c.peaks->look(c);
-      });
   testbed_.node(i).cpu.meters.push_back(&chip);
 }
 
@@ -93,32 +79,13 @@ void BufferPeaks::note(std::size_t peak, u64 level) {
   p.part = parts_.size() - 1;
 }
 
-void BufferPeaks::note_watched(Chip& chip, std::size_t watched, unsigned level) {
-  if (level <= chip.highest[watched]) return;
-  note(chip.first + watched, level);
-  // What is full cannot become fuller.
-  chip.highest[watched] = level == peaks_[chip.first + watched].of ? kFull : level;
-}
-
-// After all blocks of a cycle.
-void BufferPeaks::look(Chip& chip) {
-  if (!recording_) return;
+// The watched objects keep it themselves in a part of the run.
+void BufferPeaks::keep_most(Chip& chip, bool kept) {
   const auto& watched = chip.domain->watched();
-  for (std::size_t w = 0; w < watched.size(); ++w)
-    if (chip.highest[w] != kFull) note_watched(chip, w, watched[w].level(watched[w].object).used);
-}
-
-// Before a cycle: what came due in those since the last one that ran.
-void BufferPeaks::look_before(Chip& chip, Cycle at) {
-  if (!recording_ || !at) return;
-  const auto& watched = chip.domain->watched();
-  for (const std::size_t w : chip.timed) {
-    unsigned level = watched[w].level(watched[w].object).used;
-    if (level <= chip.highest[w]) continue;
-    chip.due.clear();
-    watched[w].changes(watched[w].object, at - 1, at + 1, chip.due);
-    for (const engine::LevelChange& change : chip.due) level -= unsigned(change.by);
-    note_watched(chip, w, level);
+  for (std::size_t w = 0; w < watched.size(); ++w) {
+    if (!kept) note(chip.first + w, watched[w].most(watched[w].object));
+    watched[w].keep_most(watched[w].object,
+                         kept ? unsigned(peaks_[chip.first + w].most) : engine::kNoMost);
   }
 }
 
@@ -174,13 +141,13 @@ void BufferPeaks::Chip::offers(const void*, const Offer& offer) {
 void BufferPeaks::part(const std::string& what, bool begins) {
   for (Chip& chip : chips_) pass_pcie(chip, chip.domain->now() + 1);
   if (recording_ && !begins)
-    for (Chip& chip : chips_) look(chip);  // what came due since the last cycle that ran
+    for (Chip& chip : chips_) keep_most(chip, false);
   recording_ = begins;
   if (!begins) return;
   parts_.push_back(what);
   for (Chip& chip : chips_) {
     for (OverlapPeak& peak : chip.pcie) peak.begin();
-    look(chip);
+    keep_most(chip, true);
   }
 }
 

@@ -46,16 +46,11 @@ class BufferPeaks {
     BufferPeaks* peaks = nullptr;
     unsigned number = 0;
     engine::Domain* domain = nullptr;
-    std::size_t first = 0;  // of the watched objects in peaks_
-    // By watched object, beside each other because each cycle looks at all: a level that is not
-    // above it is no peak.
-    std::vector<unsigned> highest;
-    std::vector<std::size_t> timed;        // watched objects that time alone fills
-    std::vector<engine::LevelChange> due;  // of one of them
-    std::vector<OverlapPeak> pcie;         // by part
-    std::vector<std::size_t> pcie_peaks;   // by part; kNone
-    std::map<u32, Queue> queues;           // by CQN
-    std::map<u32, std::size_t> loops;      // by entry: the queue of an open loop
+    std::size_t first = 0;                // of the watched objects in peaks_
+    std::vector<OverlapPeak> pcie;        // by part
+    std::vector<std::size_t> pcie_peaks;  // by part; kNone
+    std::map<u32, Queue> queues;          // by CQN
+    std::map<u32, std::size_t> loops;     // by entry: the queue of an open loop
     // Of a port: the counter of its receive buffer.
     std::vector<std::pair<const u64*, std::size_t>> received;
     void wrote(Cycle at, u32 cqn, u64 cqes) override;
@@ -67,9 +62,7 @@ class BufferPeaks {
   std::vector<std::size_t> order() const;
   void add_chip(unsigned chip);
   void note(std::size_t peak, u64 level);
-  void look(Chip& chip);
-  void note_watched(Chip& chip, std::size_t watched, unsigned level);
-  void look_before(Chip& chip, Cycle at);
+  void keep_most(Chip& chip, bool kept);
   void pass_pcie(Chip& chip, Cycle until);
   Queue* queue_of(Chip& chip, u32 cqn);
 

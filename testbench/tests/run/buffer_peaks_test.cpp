@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The most that buffers hold, counted by hand.
+#include <deque>
+
 #include "testbench/run/overlap_peak.h"
 
 #include "testbench/tests/recorded_run.h"
@@ -17,6 +19,59 @@ nlohmann::json of(const RecordedRun& run, const std::string& place) {
     if (peak.at("place") == place) return peak.at("of");
   return "absent";
 }
+std::string line(const std::string& place, u64 most) { return place + ", " + std::to_string(most); }
+// Place and most of the links, mailboxes and budgets of the chips, seen behind every cycle of the
+// parts of a run in which each cycle runs.
+class EachCycle {
+ public:
+  explicit EachCycle(Testbed& testbed) {
+    for (unsigned i = 0; i < testbed.nodes(); ++i) {
+      engine::Domain& domain = testbed.node(i).hca.domain();
+      chips_.push_back({this, i, &domain, std::vector<unsigned>(domain.watched().size())});
+    }
+    for (Chip& chip : chips_)
+      chip.domain->observe(&chip, nullptr,
+                           [](void* who, engine::Cycle) { static_cast<Chip*>(who)->look(); });
+  }
+  ~EachCycle() {
+    for (Chip& chip : chips_) chip.domain->observe(&chip, nullptr, nullptr);
+  }
+  void part(bool begins) {
+    recording_ = true;
+    for (Chip& chip : chips_) chip.look();
+    recording_ = begins;
+  }
+  std::vector<std::string> places() const {
+    std::vector<std::string> all;
+    for (const Chip& chip : chips_)
+      for (std::size_t w = 0; w < chip.most.size(); ++w) {
+        const engine::Watched& watched = chip.domain->watched()[w];
+        const engine::Level level = watched.level(watched.object);
+        if (chip.most[w])
+          all.push_back(line("hca" + std::to_string(chip.number) + " " +
+                                 chip.domain->name_of(level.owner) + ": " + level.object,
+                             chip.most[w]));
+      }
+    return all;
+  }
+
+ private:
+  struct Chip {
+    EachCycle* all;
+    unsigned number;
+    engine::Domain* domain;
+    std::vector<unsigned> most;
+    void look() {
+      if (!all->recording_) return;
+      for (std::size_t w = 0; w < most.size(); ++w) {
+        const engine::Watched& watched = domain->watched()[w];
+        most[w] = std::max(most[w], watched.level(watched.object).used);
+      }
+    }
+  };
+  std::deque<Chip> chips_;
+  bool recording_ = false;
+};
 }  // namespace
 
 TEST_CASE("intervals overlap where one begins before another ends", "[peaks]") {
@@ -43,6 +98,34 @@ TEST_CASE("what is in use when a part begins counts in it", "[peaks]") {
   CHECK(peak.most() == 7);
   peak.begin();
   CHECK(peak.most() == 3);
+}
+
+TEST_CASE("peaks of a chip are those of a look behind each cycle", "[peaks]") {
+  const char* const text = GENERATE(
+      "workload:\n"
+      "  - {mix: {write: 2, read: 1, send: 1}, sizes: [{size: 64 B}, {size: 3000 B}], qps: 4,"
+      " messages: 300, direction: both}\n"
+      "  - {operation: fetch_add, messages: 60, qps: 2}\n",
+      "hca: {qp_cache: {entries: 8}}\nconnection: {qps: 32, timeout: 8}\n"
+      "faults: [{action: drop, from: 0, per_million: 10000}]\n"
+      "workload: [{operation: write, size: 2 KiB, depth: 4, messages: 400}]\n",
+      "hca: {link_control: {mode: pause, buffer: 64 KiB, xoff: 32 KiB, xon: 16 KiB}}\n"
+      "workload: [{operation: send, size: 4 KiB, messages: 200}]\n");
+  std::vector<std::string> seen, kept;
+  {
+    FreshKernel kernel;
+    Runner runner(parse_scenario(text, "test.yaml", {"run.every_cycle=true"}), {});
+    EachCycle each(runner.testbed());
+    runner.phase = [&](const std::string&, bool begins) { each.part(begins); };
+    runner.run();
+    seen = each.places();
+  }
+  const RecordedRun run = run_recorded(parse_scenario(text, "test.yaml"));
+  for (const auto& peak : run.record.at("peaks"))
+    if (peak.at("unit") == "items")
+      kept.push_back(line(peak.at("place").get<std::string>(), peak.at("most").get<u64>()));
+  CHECK(seen.size() > 20);
+  CHECK(kept == seen);
 }
 
 // A stream of full packets uses all buffers and tags of a chip that has few, and no more.
