@@ -105,7 +105,7 @@ class RunRecorder {
     RunRecorder* recorder = nullptr;
     engine::Domain* domain = nullptr;
     u64 period = 0;
-    Cycle seen = 0;  // the last sample
+    Cycle seen = 0, next = kEach;  // the last sample, and the one after it
     std::vector<std::size_t> level_columns, block_columns,
         blocks;  // by watched, by block, of watched
     std::vector<u64> levels;
@@ -165,7 +165,9 @@ class RunRecorder {
     u64 dropped_for_room() const;
     void event(const engine::Event& event) override;
   };
-  static constexpr Cycle kEach = 16;  // cycles from one sample of the levels to the next
+  // Cycles from one sample of the levels to the next, at first; and the least number of samples in
+  // a bucket of the series when it has grown.
+  static constexpr Cycle kEach = 16, kSamples = 64;
   // kept for display, over all parts of the run
   static constexpr std::size_t kMostMessages = 4096;
 
@@ -184,8 +186,9 @@ class RunRecorder {
   u64 beats_of(unsigned chip, std::size_t bytes) const;
   bool may_be_slow(unsigned wire, unsigned end) const;
   void look(Chip& chip, Cycle at);
-  void look_at_levels(Chip& chip, Cycle first, Cycle last, Cycle at);
-  void hold_levels(Chip& chip, Cycle sample);
+  static Cycle after(const Chip& chip, Cycle sample);
+  void look_at_levels(Chip& chip, Cycle at);
+  void hold_levels(Chip& chip, Cycle before, Cycle sample);
   // run_recorder_stalls.cpp
   void add_counted(unsigned chip);
   void add_registers(unsigned chip);

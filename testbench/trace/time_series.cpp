@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <numeric>
 #include <tuple>
 
@@ -13,29 +12,12 @@ std::size_t TimeSeries::add_column(Column column) {
   return columns_.size() - 1;
 }
 
-void TimeSeries::add(std::size_t column, u64 from, u64 to, double amount) {
-  make_room(std::max(from, to));
-  std::vector<double>& amounts = columns_[column].amounts;
-  if (to <= from) return put(amounts, bucket_of(from), amount);
+void TimeSeries::spread(std::vector<double>& amounts, u64 from, u64 to, double amount) {
   for (u64 at = from; at < to;) {
     const u64 bucket = bucket_of(at), end = std::min(to, end_of(bucket));
     put(amounts, bucket, amount * double(end - at) / double(to - from));
     at = end;
   }
-}
-
-void TimeSeries::hold(std::size_t column, u64 from, u64 to, u64 level) {
-  make_room(std::max(from, to));
-  for (u64 at = from; at < to;) {
-    const u64 bucket = bucket_of(at), end = std::min(to, end_of(bucket));
-    put(columns_[column].amounts, bucket, double(level * (end - at)));
-    at = end;
-  }
-}
-
-void TimeSeries::put(std::vector<double>& amounts, u64 bucket, double amount) {
-  if (bucket >= amounts.size()) amounts.resize(bucket + 1);
-  amounts[bucket] += amount;
 }
 
 void TimeSeries::halve() {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,13 +27,32 @@ class TimeSeries {
 
   std::size_t add_column(Column column);
   // Adds an amount, spread evenly between two times in picoseconds; all at once if they are equal.
-  void add(std::size_t column, u64 from, u64 to, double amount);
+  void add(std::size_t column, u64 from, u64 to, double amount) {
+    make_room(std::max(from, to));
+    if (const u64 bucket = bucket_of(from); to <= end_of(bucket)) [[likely]]
+      put(columns_[column].amounts, bucket, amount);
+    else
+      spread(columns_[column].amounts, from, to, amount);
+  }
   // The same for a level that holds between two times: exact, however the time between is divided.
-  void hold(std::size_t column, u64 from, u64 to, u64 level);
+  void hold(std::size_t column, u64 from, u64 to, u64 level) {
+    make_room(std::max(from, to));
+    for (u64 at = from; at < to;) {
+      const u64 bucket = bucket_of(at), end = std::min(to, end_of(bucket));
+      put(columns_[column].amounts, bucket, double(level * (end - at)));
+      at = end;
+    }
+  }
   const std::vector<Column>& columns() const { return columns_; }
   std::vector<std::size_t> shown() const;  // the columns in the order in which they are shown
   std::size_t rows() const;
   u64 width() const { return width_; }
+  // The least width of a run that has reached this time, ps: it depends on nothing else.
+  static u64 width_at(u64 picoseconds) {
+    u64 width = kFirstWidth;
+    while (picoseconds >= kMost * width) width *= 2;
+    return width;
+  }
   double value(std::size_t column, std::size_t row) const;
   // The values of all rows. Some amounts are reported as a whole at their beginning (an item that
   // takes an interval, an MMIO write on a full line): the part above a bucket's maximum is moved to
@@ -42,7 +62,12 @@ class TimeSeries {
   std::string csv() const;
 
  private:
-  static void put(std::vector<double>& amounts, u64 bucket, double amount);
+  static void put(std::vector<double>& amounts, u64 bucket, double amount) {
+    if (bucket >= amounts.size()) [[unlikely]]
+      amounts.resize(bucket + 1);
+    amounts[bucket] += amount;
+  }
+  void spread(std::vector<double>& amounts, u64 from, u64 to, double amount);
   void halve();
   // The bucket of a time; times come close to each other.
   u64 bucket_of(u64 at) {
@@ -55,7 +80,7 @@ class TimeSeries {
   u64 end_of(u64 bucket) const { return (bucket + 1) * width_; }
   // Doubles the width until a time has a bucket.
   void make_room(u64 at) {
-    while (at >= kMost * width_) halve();
+    while (at >= kMost * width_) [[unlikely]] halve();
   }
   std::vector<Column> columns_;
   u64 width_ = kFirstWidth;
