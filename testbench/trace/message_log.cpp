@@ -142,7 +142,7 @@ struct BlockRow {
     Log::Queue* queue = s.peer();
     if (!queue) return;
     Log::Answer* a = Log::answer(*queue, s.psn());
-    at_of((a ? *a : queue->answers.emplace_back(s.psn())).at, Station::Reply) = s.at;
+    (a ? *a : queue->answers.emplace_back(s.psn())).at(Station::Reply) = s.at;
   }
   static void response_check(const Seen& s) {
     Log::stamp_answer(s.queue(), s.psn(), Station::ResponseCheck, s.at);
@@ -242,10 +242,17 @@ MessageLog::Open* MessageLog::by_index(Queue& queue, u32 index) {
 
 // The last sent message that does not begin after this PSN.
 MessageLog::Open* MessageLog::by_psn(Queue& queue, u32 psn) {
-  const auto behind = std::partition_point(
-      queue.open.begin(), queue.open.end(),
-      [&](const Open& m) { return m.sent && proto::psn_distance(m.first_psn, psn) >= 0; });
-  return behind == queue.open.begin() ? nullptr : &*std::prev(behind);
+  const auto begins = [&](const Open& m) {
+    return m.sent && proto::psn_distance(m.first_psn, psn) >= 0;
+  };
+  auto& open = queue.open;
+  if (open.empty() || !begins(open.front())) return nullptr;
+  // The place among messages of one packet each.
+  const std::size_t guess =
+      std::min(std::size_t(proto::psn_distance(open.front().first_psn, psn)), open.size() - 1);
+  if (begins(open[guess]) && (guess + 1 == open.size() || !begins(open[guess + 1])))
+    return &open[guess];
+  return &*std::prev(std::partition_point(open.begin(), open.end(), begins));
 }
 
 void MessageLog::stamp(Queue* queue, u32 psn, Station station, u64 at) {
@@ -261,7 +268,7 @@ MessageLog::Answer* MessageLog::answer(Queue& queue, u32 psn) {
 }
 
 void MessageLog::stamp_answer(Queue* queue, u32 psn, Station station, u64 at) {
-  if (Answer* a = queue ? answer(*queue, psn) : nullptr) at_of(a->at, station) = at;
+  if (Answer* a = queue ? answer(*queue, psn) : nullptr) a->at(station) = at;
 }
 
 // By the first answer that covers all of it.
@@ -275,8 +282,7 @@ void MessageLog::complete(Queue& queue, Open& message, u64 at) {
       std::min_element(queue.answers.begin(), queue.answers.end(),
                        [&](const Answer& a, const Answer& b) { return distance(a) < distance(b); });
   if (first == queue.answers.end()) return;
-  for (std::size_t s = std::size_t(Station::Reply); s <= std::size_t(Station::ResponseCheck); ++s)
-    message.at[s] = first->at[s];
+  std::ranges::copy(first->times, message.at.begin() + Answer::kFirst);
 }
 
 void MessageLog::take(Chip& chip, const Event& event) {

@@ -95,9 +95,12 @@ class MessageLog {
     u32 first_psn = 0, last_psn = 0;
   };
   struct Answer {
+    static constexpr std::size_t kFirst = std::size_t(Station::Reply);
+    static constexpr std::size_t kCount = std::size_t(Station::ResponseCheck) + 1 - kFirst;
     u32 psn;
-    std::array<u64, kStations> at;
-    explicit Answer(u32 number) : psn(number) { at.fill(MessageTimes::kNever); }
+    std::array<u64, kCount> times;
+    explicit Answer(u32 number) : psn(number) { times.fill(MessageTimes::kNever); }
+    u64& at(Station station) { return times[std::size_t(station) - kFirst]; }
   };
   struct Chip;
   struct Queue;

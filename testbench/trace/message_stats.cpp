@@ -60,13 +60,12 @@ void MessageStats::add(const MessageTimes& message) {
     return a.times.whole() != b.times.whole() ? a.times.whole() > b.times.whole()
                                               : a.number < b.number;
   };
-  const Kept now{number, message};
   if (slow_.size() == kMostSlow) {
-    if (!slower(now, slow_.front())) return;
+    if (message.whole() <= slow_.front().times.whole()) return;
     std::pop_heap(slow_.begin(), slow_.end(), slower);
     slow_.pop_back();
   }
-  slow_.push_back(now);
+  slow_.push_back({number, message});
   std::push_heap(slow_.begin(), slow_.end(), slower);
 }
 
