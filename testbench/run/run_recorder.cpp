@@ -18,7 +18,7 @@ RunRecorder::RunRecorder(Testbed& testbed)
            [this](const MessageTimes& message) {
              if (!recording_) return;
              taken_.add(message.start() + message.whole(), message.chip, message);
-             if (++since_hand_on_ < kHandOnEach) return;
+             if (++since_hand_on_ < kTakenEach) return;
              since_hand_on_ = 0;
              taken_.hand_on_until(kernel_picoseconds());
            }),
@@ -60,14 +60,8 @@ std::size_t RunRecorder::add_resource(std::string group, std::string name, std::
   const std::size_t column =
       series_.add_column({std::move(group), counted ? name + " in use" : name + " busy",
                           counted ? kind : "%", counted ? 1.0 : 100.0, of});
-  resources_.push_back({std::move(name), std::move(kind), std::move(knob), of, column});
+  resources_.push_back({column, 0, of, std::move(name), std::move(kind), std::move(knob)});
   return resources_.size() - 1;
-}
-
-void RunRecorder::use(std::size_t resource, u64 from, u64 to, double amount) {
-  if (!recording_) return;
-  resources_[resource].busy += amount;
-  series_.add(resources_[resource].column, from, to, amount);
 }
 
 void RunRecorder::add_core(unsigned i) {
@@ -303,11 +297,16 @@ void RunRecorder::add_paces(unsigned i) {
       }
     }
   });
-  if (!chip.paces.empty()) hub.attach(chip);
+  if (chip.paces.empty()) return;
+  chip.pace_of.resize(hub.blocks() * blocks::kStepNames.size());
+  for (std::size_t p = 0; p < chip.paces.size(); ++p)
+    chip.pace_of[chip.paces[p].block * blocks::kStepNames.size() + chip.paces[p].kind] = u8(p + 1);
+  hub.attach(chip);
 }
 
 void RunRecorder::Chip::event(const engine::Event& event) {
-  for (Pace& pace : paces) pace.items += pace.block == event.block && pace.kind == event.kind;
+  const std::size_t at = event.block * blocks::kStepNames.size() + event.kind;
+  if (at < pace_of.size() && pace_of[at]) ++paces[pace_of[at] - 1u].items;
 }
 
 void RunRecorder::phase(const std::string& what, bool begins) {

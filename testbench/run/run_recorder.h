@@ -56,10 +56,10 @@ class RunRecorder {
   static constexpr std::size_t kNoResource = ~std::size_t{0};
   // A resource that is busy or idle, or of which a number can be in use.
   struct Resource {
-    std::string name, kind, knob;
-    double of = 1;  // the number
     std::size_t column = 0;
     double busy = 0;  // picoseconds, in this part of the run
+    double of = 1;    // the number
+    std::string name, kind, knob;
   };
   // Cycles in which a block, or PCIe, was stalled; for queue pairs the sum of all.
   struct Stall {
@@ -136,6 +136,7 @@ class RunRecorder {
       u64 items = 0;  // since the last sample
     };
     std::vector<Pace> paces;
+    std::vector<u8> pace_of;  // by block and kind: one more than its place in `paces`; 0: none
     // A resource counted where it is used, with a fixed number of cycles per use.
     struct Counted {
       const u64* count;
@@ -170,11 +171,17 @@ class RunRecorder {
   static constexpr Cycle kEach = 16, kSamples = 64;
   // kept for display, over all parts of the run
   static constexpr std::size_t kMostMessages = 4096;
+  static constexpr std::size_t kTakenEach =
+      256;  // messages that wait are few: they stay in a cache
 
   std::size_t add_resource(std::string group, std::string name, std::string kind, double of,
                            std::string knob = "");
   void begin_by(u64 picoseconds);
-  void use(std::size_t resource, u64 from, u64 to, double amount);
+  void use(std::size_t resource, u64 from, u64 to, double amount) {
+    if (!recording_) return;
+    resources_[resource].busy += amount;
+    series_.add(resources_[resource].column, from, to, amount);
+  }
   void add_core(unsigned chip);
   void add_throughput(unsigned chip, const TakenMessage& message, u64 picoseconds);
   void add_pcie(unsigned chip);
@@ -223,7 +230,7 @@ class RunRecorder {
     std::vector<std::size_t> columns;  // by place
   };
   std::array<Throughput, kMessageGroups.size()> throughput_;
-  std::deque<Resource> resources_;
+  std::vector<Resource> resources_;
   std::vector<Core> cores_;  // by node
   std::vector<Chip> chips_;  // by node
   std::deque<Stall> stalls_;
