@@ -115,7 +115,7 @@ inline constexpr std::array kWaitRows{
             "WQEs", "responder_execute.batch", WaitOf::PeersQueuePairs},
     WaitRow{"responder_execute", "waits_shared_wqes",
             "SRQ WQE reads, one of a queue pair at a time", "WQEs",
-            "workload[].qps, connection.srq", WaitOf::PeersQueuePairs},
+            "responder_execute.shared_batches", WaitOf::PeersQueuePairs},
     WaitRow{"responder_execute", "waits_places", "responder_execute parking", "buffers",
             "responder_execute.parking"},
     WaitRow{"responder_execute", "waits_lock", "ATOMIC lock", "lock",
