@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The items on the links between blocks, except packets.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <optional>
 
@@ -60,10 +61,17 @@ struct ReceiveBatch {
   device::ReceiveQueue source{};
   u32 life = 0;             // life of the queue pair that requested it
   bool unreadable = false;  // memory returned an error
-  bool ahead = false;       // of an SRQ, read before a message takes them; `life` is the SRQ's
+  bool ahead = false;       // of an SRQ, read before a message takes them, for no queue pair yet
   alignas(64) std::array<u8, 1024> wqes{};
 
   bool has(u32 index) const { return index - first < count; }
+  const u8* wqe(u32 index, u32 stride) const { return wqes.data() + (index - first) * stride; }
+  // The WQEs that one read brings: from `from` on, before `posted` and the end of the ring.
+  void set_range(const proto::WorkQueue& ring, u32 from, u32 posted, u32 most) {
+    const u32 to_end = ring.entries() - (from & (ring.entries() - 1));
+    first = from;
+    count = std::min({posted - from, to_end, most, u32(wqes.size()) / ring.stride()});
+  }
 };
 
 // A note from the requester to the scheduler about a queue pair.

@@ -113,7 +113,7 @@ class Budget {
     return {b.name_, b.taker_.block, b.count() - free, b.count()};
   }
   // In a cycle units are only taken: those that come back count from a later one on. So the level
-  // behind a take is at most that behind the cycle.
+  // after a take is at most that after the cycle.
   [[gnu::cold, gnu::noinline]] void note_most() {
     most_ = std::max(most_, level(this).used);
     note_below_ = count_ - most_;

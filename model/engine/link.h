@@ -190,7 +190,7 @@ class Link {
     const Link& l = *static_cast<const Link*>(object);
     return {l.name_, l.reader_, l.tail_ - l.head_, l.depth_};
   }
-  // The reader may pop in the cycle of a push, before it or behind it. So a push that may bring a
+  // The reader may pop in the cycle of a push, before it or after it. So a push that may bring a
   // new most is judged later: at the next push, before that uses a slot again, or when it is asked
   // for. Until then each push comes here.
   [[gnu::cold, gnu::noinline]] void note_rise(Cycle now) {

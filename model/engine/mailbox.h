@@ -80,7 +80,7 @@ class Mailbox {
     for (u32 i = m.head_; i != m.tail_ && m.slot(i).at <= m.reader_.now(); ++i) ++due;
     return {m.name_, m.reader_.block, due, 0};
   }
-  // The level rises by time, until a pop: then it is that behind the cycle before. In this one
+  // The level rises by time, until a pop: then it is that after the cycle before. In this one
   // another item may come due, beside the one that goes.
   [[gnu::cold, gnu::noinline]] void note_most() {
     while (tail_ - head_ > most_ && slot(head_ + most_).at < reader_.now()) ++most_;

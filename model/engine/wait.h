@@ -39,8 +39,8 @@ struct LevelChange {
   int by;
 };
 
-// The most that an object held behind all blocks of a cycle, in any cycle. It keeps this itself where
-// its level rises, so that nobody has to look at it in each cycle.
+// The most that an object held after all blocks of a cycle, in any cycle. It keeps this itself
+// where its level rises, so that nobody has to look at it in each cycle.
 inline constexpr unsigned kNoMost = ~0u;  // it is not kept
 
 // An object that blocks can wait for: registered in its domain by connect().

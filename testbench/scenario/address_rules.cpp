@@ -93,7 +93,7 @@ std::optional<WorkloadMistake> room_mistake(const WorkloadConfig& w,
   return mistake;
 }
 
-// The MTT has numbers for a limited part of a region: pages behind it would share entries.
+// The MTT has numbers for a limited part of a region: pages after it would share entries.
 std::optional<WorkloadMistake> translation_mistake(const Scenario& scenario,
                                                    const WorkloadConfig& w) {
   for (const NodePort& at : w.ends()) {
@@ -103,7 +103,7 @@ std::optional<WorkloadMistake> translation_mistake(const Scenario& scenario,
     if (w.working_set / w.regions <= most) continue;
     return WorkloadMistake{
         "working_set",
-        fmt::format("makes regions of {} B: pages behind the first {} B of a region share entries "
+        fmt::format("makes regions of {} B: pages after the first {} B of a region share entries "
                     "of hca{}.mtt_cache",
                     w.working_set / w.regions, most, at.node),
         fmt::format("{} B or less, regions: {} or more, or larger pages in hca{}.protection.page",

@@ -20,7 +20,7 @@ class Places {
   u64 offset(u64 place) const {
     return place / region_places_ * region_bytes_ + place % region_places_ * step_;
   }
-  // The last place that does not begin after this offset; one beyond all for an offset behind them.
+  // The last place that does not begin after this offset; one beyond all for an offset after them.
   u64 place_at(u64 offset) const {
     const u64 in_region = offset % region_bytes_ / step_;
     return offset / region_bytes_ * region_places_ + std::min(in_region, region_places_ - 1);

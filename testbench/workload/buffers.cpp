@@ -4,10 +4,11 @@
 namespace hca::testbench {
 Buffers::Buffers(const Endpoint& end, const Traffic& traffic)
     : end_(end),
-      traffic_(traffic),
       set_(traffic.working_set ? &end.working_set(traffic.working_set, traffic.regions) : nullptr),
       layout_(traffic),
-      flights_(traffic) {}
+      flights_(traffic),
+      receives_(receive_places(traffic)),
+      numbers_(number_places(traffic)) {}
 
 Buffer Buffers::at(BufferKind kind, const Mr& ring, u64 begin, const Places& places,
                    u64 place) const {
@@ -29,12 +30,12 @@ Buffer Buffers::served(u32 qp, u64 k) const {
   return at(BufferKind::Served, end_.fetch_mr, 0, flights_.places(), flights_.of(qp, k));
 }
 Buffer Buffers::received(u64 slot, u64 use) const {
-  const Places places = receive_places(traffic_);
-  return at(BufferKind::Received, end_.recv_mr, layout_.received(), places, places.turn(slot, use));
+  return at(BufferKind::Received, end_.recv_mr, layout_.received(), receives_,
+            receives_.turn(slot, use));
 }
 Buffer Buffers::number(u32 number) const {
-  const Places places = number_places(traffic_);
-  return at(BufferKind::Numbers, end_.fetch_mr, layout_.numbers(), places, places.turn(number, 0));
+  return at(BufferKind::Numbers, end_.fetch_mr, layout_.numbers(), numbers_,
+            numbers_.turn(number, 0));
 }
 
 u64 Buffers::targets() const {

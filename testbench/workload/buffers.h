@@ -33,9 +33,9 @@ class Buffers {
  private:
   Buffer at(BufferKind kind, const Mr& ring, u64 begin, const Places& places, u64 place) const;
   const Endpoint& end_;
-  const Traffic& traffic_;
   const WorkingSet* set_;  // nullptr: rings
   Layout layout_;
   FlightPlaces flights_;
+  Places receives_, numbers_;
 };
 }  // namespace hca::testbench

@@ -167,7 +167,7 @@ Cycle found_nothing(const Endpoint& end, const Traffic& t, Cq& cq) {
   return end.cpu->pay(HostCost::Arm, end.cpu->arm);
 }
 
-SendWr work_request(const Endpoint& end, const Traffic& t, u32 qp, u64 k,
+SendWr work_request(const Endpoint& end, const Buffers& peer, const Traffic& t, u32 qp, u64 k,
                     std::span<const SgeList> list) {
   const Message m = t.message(qp, k);
   SendWr wr;
@@ -185,14 +185,14 @@ SendWr work_request(const Endpoint& end, const Traffic& t, u32 qp, u64 k,
   if (m.row().immediate) wr.imm_data = u32(k);
   if (m.row().invalidates) wr.imm_data = end.peer_taken.rkey;
   if (m.row().writes || m.row().flushes) {
-    const Buffer target = Buffers(*end.peer, t).target(qp, k);
+    const Buffer target = peer.target(qp, k);
     wr.remote_addr = target.addr;
     wr.rkey = target.rkey;
   }
   if (m.row().flushes)
     wr.operands.set(proto::FlushOperands{proto::kPlaceGlobal, proto::kFlushRange, m.bytes});
   if (m.row().is_read()) {
-    const Buffer served = Buffers(*end.peer, t).served(qp, k);
+    const Buffer served = peer.served(qp, k);
     wr.remote_addr = served.addr;
     wr.rkey = served.rkey;
   }

@@ -109,7 +109,7 @@ void check_no_more(Cq& cq, const Endpoint& end, Checker& checker);
 Cycle found_nothing(const Endpoint& end, const Traffic& traffic, Cq& cq);
 
 // The work request of message k of a queue pair, whose bytes are in `list`.
-SendWr work_request(const Endpoint& end, const Traffic& traffic, u32 qp, u64 k,
+SendWr work_request(const Endpoint& end, const Buffers& peer, const Traffic& traffic, u32 qp, u64 k,
                     std::span<const SgeList> list);
 // Posts receive WQEs. With an SRQ this may be delayed: the slot of its ring may still be used by
 // a message that began long ago. `slot`: of the queue pair; with an SRQ, a global one.

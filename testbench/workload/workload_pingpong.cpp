@@ -10,6 +10,7 @@ PingPong::PingPong(const Endpoint& end, const Traffic& traffic, Way sends)
       end_(end),
       traffic_(traffic),
       buffers_(end_, traffic_),
+      peer_buffers_(*end_.peer, traffic_),
       poster_(end_, traffic_),
       step_(sends == Way::ToServer ? Step::Post : Step::Wait) {
   const OperationRow& row = row_of(traffic.operation);
@@ -60,7 +61,7 @@ Cycle PingPong::post(Cycle now) {
   const SgeList sge{buffer.addr, traffic_.bytes, buffer.lkey};
   checker_sent.fill(end_.verbs->memory(), sge.addr, 0, posted_);
   const Pieces pieces = pieces_of(sge, traffic_);
-  const SendWr wr = work_request(end_, traffic_, 0, posted_, pieces.list());
+  const SendWr wr = work_request(end_, peer_buffers_, traffic_, 0, posted_, pieces.list());
   if (const Error error = end_.verbs->post_send(*end_.qp, wr); error != Error::None)
     checker_sent.fail(fmt::format("post_send of message {} gives error {}", posted_, int(error)));
   posts_.push_back(now);

@@ -33,7 +33,7 @@ class PingPong : public Program {
 
   Endpoint end_;
   const Traffic& traffic_;
-  Buffers buffers_;
+  Buffers buffers_, peer_buffers_;
   ReceivePoster poster_;
   std::optional<SharedReceives> shared_;
   std::unique_ptr<WriteWatch> watch_;

@@ -17,6 +17,7 @@ StreamSender::StreamSender(const Endpoint& end, const Traffic& traffic, Way way,
       end_(end),
       traffic_(traffic),
       buffers_(end_, traffic),
+      peer_buffers_(*end_.peer, traffic),
       ledger_(end, traffic, std::move(numbers)),
       queues_(traffic.qps),
       ready_(traffic.qps),
@@ -30,15 +31,15 @@ StreamSender::StreamSender(const Endpoint& end, const Traffic& traffic, Way way,
   }
   if (traffic.keep_posts) posts_.reserve(traffic.messages);
   if (!traffic.has([](const OperationRow& r) { return r.is_read(); })) return;
-  const Buffers peer(*end_.peer, traffic);
-  const FlightPlaces& flights = peer.flights();
+  const FlightPlaces& flights = peer_buffers_.flights();
   std::vector<bool> filled(flights.places().count());
   for (u32 qp = 0; qp < traffic.qps; ++qp)
     for (u64 k = 0; k < flights.covering(traffic.messages_on(qp)); ++k) {
       const u64 place = flights.of(qp, k);
       if (filled[place]) continue;
       filled[place] = true;
-      checker.fill_served(*end_.peer_memory, peer.served(qp, k).addr, qp, flights.own(place));
+      checker.fill_served(*end_.peer_memory, peer_buffers_.served(qp, k).addr, qp,
+                          flights.own(place));
     }
 }
 
@@ -171,7 +172,8 @@ void StreamSender::prepare(u32 qp, Cycle now) {
     pieces_.emplace_back();
   else
     pieces_.emplace_back(sge, m.row().is_atomic() ? 1 : traffic_.sges);
-  SendWr& wr = requests_.emplace_back(work_request(end_, traffic_, qp, k, pieces_.back().list()));
+  SendWr& wr = requests_.emplace_back(
+      work_request(end_, peer_buffers_, traffic_, qp, k, pieces_.back().list()));
   if (m.row().is_atomic()) ledger_.post(wr, qp);
   u64& since = queue.since[k % traffic_.depth];
   if (has_schedule()) {

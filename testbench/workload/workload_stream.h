@@ -87,7 +87,7 @@ class StreamSender : public Program {
 
   Endpoint end_;
   const Traffic& traffic_;
-  Buffers buffers_;
+  Buffers buffers_, peer_buffers_;
   AtomicLedger ledger_;
   std::vector<Queue> queues_;
   IndexSet ready_;                // queue pairs with has_work()

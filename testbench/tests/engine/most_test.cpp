@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The most that links, budgets and mailboxes held, against a look behind each cycle.
+// The most that links, budgets and mailboxes held, against a look after each cycle.
 #include <catch2/catch.hpp>
 #include <vector>
 
@@ -96,7 +96,7 @@ Both run(Domain::Options options, bool looks, u64 seed, Cycle latency) {
 }
 }  // namespace
 
-TEST_CASE("the most that an object holds is that of a look behind each cycle, in any order",
+TEST_CASE("the most that an object holds is that of a look after each cycle, in any order",
           "[engine]") {
   Mosts highest(4);
   for (u64 seed = 1; seed <= 40; ++seed)

@@ -20,7 +20,7 @@ nlohmann::json of(const RecordedRun& run, const std::string& place) {
   return "absent";
 }
 std::string line(const std::string& place, u64 most) { return place + ", " + std::to_string(most); }
-// Place and most of the links, mailboxes and budgets of the chips, seen behind every cycle of the
+// Place and most of the links, mailboxes and budgets of the chips, seen after every cycle of the
 // parts of a run in which each cycle runs.
 class EachCycle {
  public:
@@ -100,7 +100,7 @@ TEST_CASE("what is in use when a part begins counts in it", "[peaks]") {
   CHECK(peak.most() == 3);
 }
 
-TEST_CASE("peaks of a chip are those of a look behind each cycle", "[peaks]") {
+TEST_CASE("peaks of a chip are those of a look after each cycle", "[peaks]") {
   const char* const text = GENERATE(
       "workload:\n"
       "  - {mix: {write: 2, read: 1, send: 1}, sizes: [{size: 64 B}, {size: 3000 B}], qps: 4,"

@@ -245,12 +245,11 @@ TEST_CASE("a region beyond the numbers of its translations is refused where they
       "hca: {mtt_cache: {entries: 64}, protection: {page: 4 KiB}}\nworkload:\n  - {size: 64 B, "
       "working_set: ";
   CHECK_THAT(error_of(text + "32 MiB, regions: 3}\n"), Contains("regions: does not divide"));
-  CHECK_THAT(
-      error_of(text + "32 MiB, regions: 2}\n"),
-      Contains("s.yaml:3: workload[0].working_set: makes regions of 16777216 B: pages behind "
-               "the first 8388608 B of a region share entries of hca0.mtt_cache; allowed: "
-               "16777216 B or less, regions: 4 or more, or larger pages in "
-               "hca0.protection.page"));
+  CHECK_THAT(error_of(text + "32 MiB, regions: 2}\n"),
+             Contains("s.yaml:3: workload[0].working_set: makes regions of 16777216 B: pages after "
+                      "the first 8388608 B of a region share entries of hca0.mtt_cache; allowed: "
+                      "16777216 B or less, regions: 4 or more, or larger pages in "
+                      "hca0.protection.page"));
   CHECK(error_of(text + "32 MiB, regions: 4}\n") == "(none)");
   CHECK(error_of(text + "32 MiB, regions: 2}\n", {"hca.protection.page=8 KiB"}) == "(none)");
   CHECK(error_of(text + "32 MiB, regions: 2}\n", {"hca.mtt_cache.entries=0"}) == "(none)");

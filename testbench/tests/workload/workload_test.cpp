@@ -313,7 +313,8 @@ TEST_CASE_METHOD(FreshKernel, "a completion that nothing explains fails the run"
   sc_core::sc_start(100, sc_core::SC_US);
   REQUIRE(client.finished());
   const SgeList sge{testbed.end(0).send_mr.addr, 64, testbed.end(0).send_mr.lkey};
-  SendWr extra = work_request(testbed.end(0), traffic, 0, 19, {&sge, 1});
+  SendWr extra =
+      work_request(testbed.end(0), {*testbed.end(0).peer, traffic}, traffic, 0, 19, {&sge, 1});
   extra.wr_id = 77;
   REQUIRE(testbed.end(0).verbs->post_send(*testbed.end(0).qp, extra) == Error::None);
   const bool runs = GENERATE(true, false);

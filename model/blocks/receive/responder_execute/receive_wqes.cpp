@@ -58,7 +58,7 @@ const u8* ReceiveWqes::wqe(u32 qpn, ResponderQueue& q, device::ReceiveQueue sour
   }
   q.next_wqe = index + 1;
   if (index - q.current->first >= q.current->count / 2) ask(qpn);
-  return q.current->wqes.data() + (index - q.current->first) * ring_of(qpn, source).stride();
+  return q.current->wqe(index, ring_of(qpn, source).stride());
 }
 
 // The first WQE that is not here: an abandoned message returns its own.
@@ -93,22 +93,23 @@ void ReceiveWqes::fetch() {
   const u32 first = next_batch(q);
   if (first == q.posted) return void(q.fetching = false);  // taken since the request
   const WorkQueue& ring = ring_of(qpn, q.source);
-  const u32 to_end = ring.entries() - (first & (ring.entries() - 1));
   ReceiveBatch* b = batches_.take();
   b->qpn = qpn;
-  b->first = first;
   b->life = q.life;
   b->source = q.source;
   b->ahead = false;
-  b->count =
-      std::min({q.posted - first, to_end, config_.batch, u32(b->wqes.size()) / ring.stride()});
+  b->set_range(ring, first, q.posted, config_.batch);
+  read(b, ring);
+}
+
+void ReceiveWqes::read(ReceiveBatch* b, const WorkQueue& ring) {
   ++counters_.receive_fetches;
   ++fetching_;
-  if (q.source.is_shared() && !shared_of(q.source)) {  // the SRQ was destroyed: as if unreadable
+  if (b->source.is_shared() && !shared_of(b->source)) {  // the SRQ was destroyed: as if unreadable
     b->unreadable = true;
     return batches_out_->push(b);
   }
-  outputs_.receive_wqes_out->start().set_read(ring.slot(first), b->wqes.data(),
+  outputs_.receive_wqes_out->start().set_read(ring.slot(b->first), b->wqes.data(),
                                               b->count * ring.stride(), b);
 }
 
@@ -116,12 +117,7 @@ void ReceiveWqes::fetch_shared() {
   if (!shared_.any_to_fetch()) return;
   ReceiveBatch* const b = shared_.next();
   if (any_to_fetch()) wake_at(now() + 1);
-  if (!b) return;
-  ++counters_.receive_fetches;
-  ++fetching_;
-  const WorkQueue& ring = shared_of(b->source)->wqes;
-  outputs_.receive_wqes_out->start().set_read(ring.slot(b->first), b->wqes.data(),
-                                              b->count * ring.stride(), b);
+  if (b) read(b, shared_of(b->source)->wqes);
 }
 
 const std::vector<SharedWaiter>& ReceiveWqes::accept_shared(ReceiveBatch* b) {

@@ -36,6 +36,7 @@ class ReceiveWqes : ResponderPart {
 
  private:
   void fetch_shared();
+  void read(ReceiveBatch* batch, const proto::WorkQueue& ring);
   // Reads the WQE, unless it is being read ahead.
   void ask_for(u32 qpn, ResponderQueue& q, device::ReceiveQueue source, u32 index);
   static u32 next_batch(const ResponderQueue& q);

@@ -13,7 +13,7 @@ SharedWqes::Ahead& SharedWqes::ahead_of(u32 srqn, const SharedQueue& queue) {
   if (a.life == queue.life) [[likely]]
     return a;
   for (const Batch& b : a.batches)
-    if (b.wqes) Pool<ReceiveBatch>::give_back(b.wqes);
+    if (b.is_here) Pool<ReceiveBatch>::give_back(b.wqes);
   a.batches.clear();
   a.waiting.clear();  // its queue pairs are gone
   a.life = queue.life;
@@ -42,23 +42,23 @@ void SharedWqes::drop(Ahead& a, std::size_t place) {
 }
 
 void SharedWqes::drop_oldest(Ahead& a) {
-  if (a.batches.size() == config_.shared_batches && a.batches.front().wqes) drop(a, 0);
+  if (a.batches.size() == config_.shared_batches && a.batches.front().is_here) drop(a, 0);
 }
 
 ReceiveBatch* SharedWqes::take(u32 srqn, u32 index) {
   const SharedQueue* const queue = contexts_.find_srq(srqn);
   if (!queue || !config_.shared_batches) return nullptr;
   Ahead& a = ahead_of(srqn, *queue);
-  const auto found =
-      std::ranges::find_if(a.batches, [&](const Batch& b) { return b.wqes && b.has(index); });
+  const auto found = std::ranges::find_if(
+      a.batches, [&](const Batch& b) { return b.is_here && b.wqes->has(index); });
   if (found == a.batches.end()) return nullptr;
   const u32 stride = queue->wqes.stride();
   ReceiveBatch* const one = pool_.take();
   one->first = index;
   one->count = 1;
   one->unreadable = one->ahead = false;
-  std::memcpy(one->wqes.data(), found->wqes->wqes.data() + (index - found->first) * stride, stride);
-  if (++found->taken == found->count)
+  std::memcpy(one->wqes.data(), found->wqes->wqe(index, stride), stride);
+  if (++found->taken == found->wqes->count)
     drop(a, std::size_t(found - a.batches.begin()));
   else if (found != a.batches.begin())
     drop_oldest(a);
@@ -71,7 +71,7 @@ bool SharedWqes::await(u32 srqn, const SharedWaiter& waiter) {
   if (!queue || !config_.shared_batches) return false;
   Ahead& a = ahead_of(srqn, *queue);
   const bool comes = std::ranges::any_of(
-      a.batches, [&](const Batch& b) { return !b.wqes && b.has(waiter.index); });
+      a.batches, [&](const Batch& b) { return !b.is_here && b.wqes->has(waiter.index); });
   if (comes) {
     a.waiting.push_back(waiter);
   } else if (later_index(a.end, waiter.index) == waiter.index) {
@@ -91,17 +91,12 @@ ReceiveBatch* SharedWqes::next() {
   if (!queue || queue->life != a.life || a.end == a.posted ||
       a.batches.size() == config_.shared_batches)
     return nullptr;
-  const WorkQueue& ring = queue->wqes;
   ReceiveBatch* const b = pool_.take();
   b->qpn = 0;
   b->source = contexts_.shared_queue(srqn);
-  b->life = a.life;
-  b->first = a.end;
   b->ahead = true;
-  const u32 to_end = ring.entries() - (a.end & (ring.entries() - 1));
-  b->count =
-      std::min({a.posted - a.end, to_end, config_.batch, u32(b->wqes.size()) / ring.stride()});
-  a.batches.push_back({nullptr, b->first, b->count, 0});
+  b->set_range(queue->wqes, a.end, a.posted, config_.batch);
+  a.batches.push_back({b});
   a.end += b->count;
   ask(srqn, a);
   return b;
@@ -111,13 +106,12 @@ const std::vector<SharedWaiter>& SharedWqes::accept(ReceiveBatch* b) {
   served_.clear();
   const u32 srqn = b->source.srqn();
   Ahead& a = aheads_[srqn];
-  const auto found = std::ranges::find_if(
-      a.batches, [&](const Batch& of) { return !of.wqes && of.first == b->first; });
-  if (b->life != a.life || found == a.batches.end()) {
+  const auto found = std::ranges::find_if(a.batches, [&](const Batch& of) { return of.wqes == b; });
+  if (found == a.batches.end()) {  // of an earlier SRQ of this number
     Pool<ReceiveBatch>::give_back(b);
     return served_;
   }
-  const auto waits = [&](const SharedWaiter& w) { return !found->has(w.index); };
+  const auto waits = [&](const SharedWaiter& w) { return !b->has(w.index); };
   const auto served = std::stable_partition(a.waiting.begin(), a.waiting.end(), waits);
   served_.assign(served, a.waiting.end());
   a.waiting.erase(served, a.waiting.end());
@@ -126,7 +120,7 @@ const std::vector<SharedWaiter>& SharedWqes::accept(ReceiveBatch* b) {
     Pool<ReceiveBatch>::give_back(b);
     ask(srqn, a);
   } else {
-    found->wqes = b;
+    found->is_here = true;
   }
   return served_;
 }

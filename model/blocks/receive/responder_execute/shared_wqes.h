@@ -31,9 +31,9 @@ class SharedWqes : ResponderPart {
 
  private:
   struct Batch {
-    ReceiveBatch* wqes = nullptr;  // nullptr: it is being read
-    u32 first = 0, count = 0, taken = 0;
-    bool has(u32 index) const { return index - first < count; }
+    ReceiveBatch* wqes = nullptr;
+    bool is_here = false;  // otherwise it is being read
+    u32 taken = 0;         // of its WQEs
   };
   struct Ahead {
     u32 life = 0;  // of the SRQ

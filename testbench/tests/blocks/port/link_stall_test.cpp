@@ -31,7 +31,7 @@ TEST_CASE("a mode or levels that only a scenario can choose are refused by the b
 
 // 200 ns are 80 cycles. A packet that is to be sent waits from 12 on for the end of a pause, a
 // frame occupies the buffer from 20 on: nothing moves since then, but a frame that leaves in 50.
-// From 50 + 80 on requests have to go, until the pause ends in 300, also after another frame leaves.
+// From 50 + 80 on requests have to go, until the pause ends in 300, though another frame leaves.
 TEST_CASE("a port whose directions both stand still gives up requests until it may send",
           "[link_control]") {
   LinkControlConfig config = kPfc;
