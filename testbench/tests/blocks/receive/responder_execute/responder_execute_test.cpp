@@ -16,7 +16,8 @@ namespace {
 struct ExecuteBench : Bench {
   ExecuteBench(const ResponderExecuteConfig& c, u32 bytes, const Cycles& requests,
                unsigned depth = 8, Cycle from = 0, const std::vector<u32>& qpns = {},
-               bool shared = false, const std::vector<u32>& sizes = {}, Cycle replies_from = 0)
+               bool shared = false, const std::vector<u32>& sizes = {}, Cycle replies_from = 0,
+               const Plan<ReceiveBell>& bells = {})
       : config(c) {
     set_up(peer, 3), set_up(contexts, 3, true);
     if (shared) {
@@ -37,7 +38,7 @@ struct ExecuteBench : Bench {
       plan.push_back({at, p});
     }
     feed(execute.packets_in.add(), execute, plan);
-    feed(execute.bells_in.add(), execute, {});
+    feed(execute.bells_in.add(), execute, bells);
     execute.batches_in.connect(execute.self, execute.self, "receive WQEs");
     execute.ordered_in.connect(execute.self, execute.self, "ordered payloads");
     execute.ports[0].responses_in.connect(execute.self, execute.self, "READ responses");
@@ -46,7 +47,7 @@ struct ExecuteBench : Bench {
     take(execute.outputs.reads_out, execute);
     take(execute.outputs.atomics_out, execute);
     writes = &take(execute.outputs.payload_out, execute, depth, from);
-    take(execute.outputs.receive_wqes_out, execute);
+    wqes = &take(execute.outputs.receive_wqes_out, execute);
     replies = &take(execute.ports[0].replies_out, execute, replies_from ? 1 : 8, replies_from);
     completions = &take(execute.outputs.completions_out, execute, depth, from);
     take(execute.outputs.faults_out, execute);
@@ -64,7 +65,7 @@ struct ExecuteBench : Bench {
   ResponderCheck check{check_config, context, contexts, protection};
   PacketPool pool;
   ResponderExecute execute{config, release(TxStart::Full), contexts, protection, accesses};
-  Taker<DmaRequest, 8>* writes = nullptr;
+  Taker<DmaRequest, 8>*writes = nullptr, *wqes = nullptr;
   Taker<Reply, 8>* replies = nullptr;
   Taker<Completed, 8>* completions = nullptr;
 };
@@ -197,4 +198,19 @@ TEST_CASE("WQEs of an SRQ that requests took in Error are flushed one after the 
     if (!c.is_event()) indices.push_back(c.cqe.wqe_index);
   CHECK(indices == std::vector<u32>{0, 1, 2});
   CHECK(bench.completions->seen == Cycles{50, 52, 54, 56});
+}
+
+// 10 WQEs of 64 B are a batch of 8 and one of 2. The SRQ is destroyed and made again, elsewhere: 4
+// WQEs from its begin on.
+TEST_CASE("WQEs of an SRQ are read from its doorbell on, also of the next SRQ of its number",
+          "[responder_execute]") {
+  ExecuteBench bench({.latency = 3}, 64, {}, 8, 0, {}, true, {}, 0,
+                     {{10, {1, 10, true}}, {100, {1, 4, true}}});
+  proto::SharedQueue& srq = bench.contexts.srqs[1];
+  srq.life = 1, srq.wqes = {0x1000, 4, 6};
+  bench.plan({{50, [&] { srq.life = 2, srq.wqes.address = 0x8000; }}});
+  bench.run();
+  std::vector<std::pair<u64, u32>> reads;
+  for (const DmaRequest& r : bench.wqes->items) reads.emplace_back(r.address, r.bytes);
+  CHECK(reads == std::vector<std::pair<u64, u32>>{{0x1000, 512}, {0x1200, 128}, {0x8000, 256}});
 }
