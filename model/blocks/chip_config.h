@@ -80,6 +80,7 @@ void for_each_block_config(Config& c, Fn&& fn) {
   fn(c.caches.mpt);
   fn(c.caches.mtt);
   fn(c.caches.wqe);
+  fn(c.caches.gate);
   fn(c.requester);
   fn(c.packetizer);
   fn(c.icrc_unit);

@@ -67,6 +67,8 @@ class ContextCache : public engine::Block {
   // True: the completion of an acknowledged message needs its WQE.
   bool looks_up_acknowledged() const { return configs_.wqe.acks; }
   u8 log_page() const { return log_page_; }
+  // Items of one gate whose contexts are looked up at a time.
+  u32 lookahead() const { return configs_.gate.lookahead; }
   const CacheCounters& counters(proto::ContextKind kind) const {
     return *caches_[unsigned(kind)].counters;
   }

@@ -29,6 +29,12 @@ struct CacheConfigOf<proto::ContextKind::Wqe> : CacheConfig {
   bool acks = true;
 };
 
+// The gates in which work waits for its contexts.
+inline constexpr u32 kMostLookahead = 32;
+struct ContextGateConfig {
+  u32 lookahead = kMostLookahead;
+};
+
 struct CacheCounters {
   u64 hits = 0, misses = 0, joined = 0, waits = 0, write_backs = 0, damaged = 0, miss_cycles = 0,
       waited = 0, put_off = 0;
@@ -46,6 +52,7 @@ struct CacheConfigs {
   CacheConfigOf<proto::ContextKind::Mpt> mpt;
   CacheConfigOf<proto::ContextKind::Mtt> mtt;
   CacheConfigOf<proto::ContextKind::Wqe> wqe;
+  ContextGateConfig gate;
 
   const CacheConfig& operator[](proto::ContextKind kind) const {
     const std::array<const CacheConfig*, proto::kContextKinds> all{&qp, &cq, &mpt, &mtt, &wqe};
@@ -77,6 +84,15 @@ inline constexpr auto kCacheKnobs =
                            "look-ups a cycle, of all clients together"));
 }  // namespace hca::blocks
 
+template <>
+struct hca::engine::Knobs<hca::blocks::ContextGateConfig> {
+  using C = hca::blocks::ContextGateConfig;
+  static constexpr std::string_view block = "context_gate";
+  static constexpr std::string_view sentence = "work that waits for contexts in the caches";
+  static constexpr auto rows = make_rows(
+      knob("lookahead", &C::lookahead, Unit::Count, 1, hca::blocks::kMostLookahead,
+           "items of a gate whose contexts are looked up at a time; 1: none is prefetched"));
+};
 template <hca::proto::ContextKind kKind>
 struct hca::engine::Knobs<hca::blocks::CacheConfigOf<kKind>> {
   static constexpr std::string_view block = hca::proto::row_of(kKind).cache;

@@ -10,9 +10,8 @@
 #include "model/engine/mailbox.h"
 
 namespace hca::blocks {
-inline constexpr u32 kGateItems = 32;  // items of one gate with look-ups in progress
-
-// Looks up what each item needs. Items leave in order, each when all its contexts are on chip.
+// Looks up what each item needs, of the first one and of `lookahead` - 1 after it. Items leave in
+// order, each when all its contexts are on chip.
 // `note(item)` states an item's needs by need(). A block of the domain calls move() in each tick.
 //
 // Contract: one look-up a cycle; an item whose last look-up is answered in cycle n leaves in n.
@@ -24,7 +23,7 @@ class ContextGate {
   ContextAskLink* asks_out = nullptr;
   ContextAnswerLink answers_in;
 
-  bool full() const { return waiting_.size() == kGateItems; }
+  bool full() const { return waiting_.size() >= cache_.lookahead(); }
   void enter(Item item) {
     Waiting& w = waiting_.add();
     w.item = item;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs whose contexts do not fit into the caches.
+#include <fmt/format.h>
+
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
@@ -59,6 +61,24 @@ TEST_CASE("scenario thrash: with room for all contexts each is read once",
   const RunResult none = run_ready("thrash", {"hca.qp_cache.entries=0"});
   CHECK(all.streams.at(0).million_messages_per_second() >
         0.95 * none.streams.at(0).million_messages_per_second());
+}
+
+// A miss takes 302 ns and more (below), and each turn of the 64 queue pairs is one at the sender. A
+// gate with a lookahead of n has at most n of them in flight.
+TEST_CASE("scenario thrash: misses in flight are those of the lookahead",
+          "[scenarios][context_cache]") {
+  const auto rate = [](u32 lookahead) {
+    const RunResult r =
+        run_ready("thrash", {"hca.qp_cache.entries=8", "hca.qp_cache.misses=64",
+                             fmt::format("hca.context_gate.lookahead={}", lookahead)});
+    return r.streams.at(0).million_messages_per_second();
+  };
+  const double one = rate(1), two = rate(2), all = rate(32);
+  CHECK(one < 1 / 0.302);
+  CHECK(one > 1 / 0.360);
+  CHECK(two < 2 / 0.302);
+  CHECK(two > 1.9 * one);
+  CHECK(all > 1.2 * two);
 }
 
 TEST_CASE("small caches of contexts give one hash in all ways to run", "[context_cache][hash]") {
