@@ -192,8 +192,7 @@ std::string commands_section() {
       "|\n|---|---|---|\n";
   for (const ContextKindRow& row : kContextTables)
     if (row.bytes)
-      text += fmt::format("| {}: {} | 2^{} | {} |\n", row.name, row.meaning, row.log_entries,
-                          row.bytes);
+      text += fmt::format("| {}: {} | {} | {} |\n", row.name, row.meaning, row.entries, row.bytes);
   text += structure<PortAttributes>("Used by SetPort and QueryPort.") +
           structure<QueueAttributes>("Used by CreateCq, ModifyCq, CreateEq, QueryCq and QueryEq.");
   text +=

@@ -99,7 +99,7 @@ std::optional<WorkloadMistake> translation_mistake(const Scenario& scenario,
   for (const NodePort& at : w.ends()) {
     const blocks::ChipConfig& hca = scenario.nodes[at.node].hca;
     if (hca.caches.mtt.holds_all()) continue;
-    const u64 most = u64{hca.protection.page} * proto::kPagesOfLine << proto::kLogLines;
+    const u64 most = u64{hca.protection.page} * proto::kPagesOfLine * proto::kLinesApart;
     if (w.working_set / w.regions <= most) continue;
     return WorkloadMistake{
         "working_set",

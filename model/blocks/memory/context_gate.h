@@ -168,13 +168,15 @@ void need_memory(const device::Contexts& contexts, u32 key, u64 va, u64 bytes,
                  ContextGate<Item>& gate) {
   gate.need(proto::ContextKind::Mpt, proto::key_index(key));
   const proto::Region* region = contexts.find_region(key);
-  if (!bytes || !region || !region->exists() || va < region->start) return;
+  if (!bytes || !region || !region->exists() || va < region->start ||
+      va - region->start >= region->bytes)
+    return;
   const u8 log_line = u8((region->pages ? region->log_page : gate.cache().log_page()) +
                          std::bit_width(proto::kPagesOfLine) - 1);
   const u64 first = (va - region->origin) >> log_line;
-  const u64 last = (va - region->origin + bytes - 1) >> log_line;
-  // Ends at the last existing number.
-  for (u64 line = first; line <= std::min(last, first + (1u << proto::kLogLines) - 1); ++line)
+  const u64 in_region = std::min(bytes, region->bytes - (va - region->start));
+  const u64 last = (va - region->origin + in_region - 1) >> log_line;
+  for (u64 line = first; line <= last; ++line)
     gate.need(proto::ContextKind::Mtt, proto::mtt_number(proto::key_index(key), line));
 }
 }  // namespace hca::blocks

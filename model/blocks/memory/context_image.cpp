@@ -75,8 +75,8 @@ void write_image(const device::Contexts& c, ContextKind kind, u64 number, u8 log
       if (number < c.regions.size()) write_mpt(c.regions[number], image);
       break;
     case ContextKind::Mtt:
-      if (const u64 index = number >> kLogLines; index < c.regions.size())
-        write_mtt(c.regions[index], number & ((1u << kLogLines) - 1), log_page, image);
+      if (const u32 index = key_index_of_mtt(number); index < c.regions.size())
+        write_mtt(c.regions[index], line_of_mtt(number), log_page, image);
       break;
     case ContextKind::Wqe:  // the host's
       break;

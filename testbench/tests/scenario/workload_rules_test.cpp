@@ -238,21 +238,21 @@ TEST_CASE("regions of a working set are counted", "[scenario][workload][address]
   CHECK(error_of("hca.core.max_regions: 204\n" + text) == "(none)");
 }
 
-// 256 lines of 8 pages have MTT entries of their own: 8 MiB of 4 KiB pages.
+// 2^17 + 1 lines of 8 pages have MTT entries of their own: 4 GiB + 32 KiB of 4 KiB pages.
 TEST_CASE("a region beyond the numbers of its translations is refused where they are cached",
           "[scenario][workload][address]") {
   const std::string text =
       "hca: {mtt_cache: {entries: 64}, protection: {page: 4 KiB}}\nworkload:\n  - {size: 64 B, "
       "working_set: ";
-  CHECK_THAT(error_of(text + "32 MiB, regions: 3}\n"), Contains("regions: does not divide"));
-  CHECK_THAT(error_of(text + "32 MiB, regions: 2}\n"),
-             Contains("s.yaml:3: workload[0].working_set: makes regions of 16777216 B: pages after "
-                      "the first 8388608 B of a region share entries of hca0.mtt_cache; allowed: "
-                      "16777216 B or less, regions: 4 or more, or larger pages in "
+  CHECK_THAT(error_of(text + "64 GiB, regions: 3}\n"), Contains("regions: does not divide"));
+  CHECK_THAT(error_of(text + "64 GiB, regions: 8}\n"),
+             Contains("s.yaml:3: workload[0].working_set: makes regions of 8589934592 B: pages "
+                      "after the first 4295000064 B of a region share entries of hca0.mtt_cache; "
+                      "allowed: 34360000512 B or less, regions: 16 or more, or larger pages in "
                       "hca0.protection.page"));
-  CHECK(error_of(text + "32 MiB, regions: 4}\n") == "(none)");
-  CHECK(error_of(text + "32 MiB, regions: 2}\n", {"hca.protection.page=8 KiB"}) == "(none)");
-  CHECK(error_of(text + "32 MiB, regions: 2}\n", {"hca.mtt_cache.entries=0"}) == "(none)");
+  CHECK(error_of(text + "64 GiB, regions: 16}\n") == "(none)");
+  CHECK(error_of(text + "64 GiB, regions: 8}\n", {"hca.protection.page=8 KiB"}) == "(none)");
+  CHECK(error_of(text + "64 GiB, regions: 8}\n", {"hca.mtt_cache.entries=0"}) == "(none)");
 }
 
 TEST_CASE("connection knobs of READ, retries and queue pairs have their ranges",

@@ -3,6 +3,7 @@
 #include "model/device/writers.h"
 
 #include <catch2/catch.hpp>
+#include <numeric>
 
 #include "testbench/tests/blocks/bench.h"
 
@@ -13,8 +14,8 @@ using proto::ContextKind;
 namespace {
 using Ask = std::pair<ContextKind, u64>;
 using Asks = std::vector<Ask>;
-constexpr u64 kLine = 8 * (u64{2} << 20);                   // eight pages of 2 MiB
-constexpr u64 mtt(u64 line) { return u64{1} << 8 | line; }  // of key index 1, that of kKey
+constexpr u64 kLine = 8 * (u64{2} << 20);                          // eight pages of 2 MiB
+constexpr u64 mtt(u64 line) { return (u64{1} << 17) + 1 + line; }  // of key index 1: kKey's
 
 CacheConfigs all_kinds() {
   CacheConfigs c;
@@ -40,11 +41,12 @@ struct GateBench : Bench {
     Plan<Item> plan;
     for (const Item& item : items) plan.push_back({10 + plan.size(), item});
     feed(gate.in, gate, plan), feed(gate.gate.answers_in, gate, answers);
-    domain.run_until(200);
+    domain.run_until(run_for);
     Asks all;
     for (const ContextAsk& ask : asks->items) all.push_back({ask.kind, ask.number});
     return all;
   }
+  Cycle run_for = 400;
   device::Contexts contexts;
   ContextCache cache;
   Gate gate;
@@ -87,6 +89,36 @@ TEST_CASE("a turn needs its queue pair, its keys and the pages of its SGEs", "[c
   CHECK(bench.out->items.empty());  // nobody has answered
 }
 
+TEST_CASE("a message needs each line of its pages, and none after its region", "[context_gate]") {
+  // 180 lines of 16 MiB, 2.8 GiB.
+  Wqes large({{{kLine, kKey, u32(180 * kLine)}}}), over({{{299 * kLine, kKey, u32(3 * kLine)}}}),
+      outside({{{301 * kLine, kKey, 1}}});
+  const auto lines_of = [](Wqes& wqes) {
+    TurnBench bench(note_turn);
+    bench.contexts.regions[1].bytes = 300 * kLine + 1;
+    std::vector<u64> lines;
+    for (const auto& [kind, number] : bench.asked({&wqes.turn}))
+      if (kind == ContextKind::Mtt) lines.push_back(number - mtt(0));
+    return lines;
+  };
+  std::vector<u64> from_1_on(180);
+  std::iota(from_1_on.begin(), from_1_on.end(), 1);
+  CHECK(lines_of(large) == from_1_on);
+  CHECK(lines_of(over) == std::vector<u64>{299, 300});
+  CHECK(lines_of(outside).empty());
+}
+
+TEST_CASE("more lines than 256 have their own numbers", "[context_gate]") {
+  Wqes wqes({{{0, kKey, 300 * 8 * 4096}}});
+  TurnBench bench(note_turn);
+  const std::vector<u64> pages(300 * 8);
+  bench.contexts.regions[1].pages = pages.data(), bench.contexts.regions[1].log_page = 12;
+  bench.run_for = 500;
+  const Asks asks = bench.asked({&wqes.turn});
+  CHECK(asks.size() == 302);  // the queue pair, the key
+  CHECK(asks.back() == Ask{ContextKind::Mtt, mtt(299)});
+}
+
 TEST_CASE("of a region with a page list a line is eight of its pages", "[context_gate]") {
   Wqes wqes({{{8 * 4096 - 1, kKey, 2}}});
   TurnBench bench(note_turn);
@@ -122,6 +154,17 @@ TEST_CASE("items go on in their order, each in the cycle of its last answer", "[
               {{20, 0}, {21, 1}, {22, 1}, {23, 1}, {24, 0}, {60, 0}});
   CHECK(bench.out->items == std::vector<Turn*>{&first.turn, &second.turn, &none.turn});
   CHECK(bench.out->seen == Cycles{61, 62, 63});
+}
+
+// Three look-ups each. The second turn enters when the first has left.
+TEST_CASE("without lookahead an item is looked up when the one before has left", "[context_gate]") {
+  Wqes first({{{0, kKey, 8}}}), second({{{kLine, kKey, 8}}});
+  CacheConfigs configs = all_kinds();
+  configs.gate.lookahead = 1;
+  TurnBench bench(note_turn, configs);
+  bench.asked({&first.turn, &second.turn}, {{20, 0}, {21, 0}, {30, 0}, {40, 1}, {41, 1}, {42, 1}});
+  CHECK(bench.asks->seen == Cycles{11, 12, 13, 32, 33, 34});
+  CHECK(bench.out->seen == Cycles{31, 43});
 }
 
 TEST_CASE("of turns that were read and others the one that is seen first enters",

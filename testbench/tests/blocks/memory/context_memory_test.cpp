@@ -61,14 +61,25 @@ TEST_CASE("a device that holds all contexts takes no memory for them", "[command
   }
 }
 
-// 2^24 queue pairs of 256 bytes, as many CQs and keys of 64, 2^32 lines of 64.
+// 2^24 queue pairs of 256 bytes, as many CQs and keys of 64, 2^17 + 1 lines of 64 a key.
 TEST_CASE("the tables of contexts stand one behind the other", "[context_cache]") {
   constexpr u64 kGiB = u64{1} << 30;
   CHECK(context_offset(ContextKind::Qp, 3) == 3 * 256);
   CHECK(context_offset(ContextKind::Cq, 2) == 4 * kGiB + 2 * 64);
   CHECK(context_offset(ContextKind::Mpt, 1) == 5 * kGiB + 64);
   CHECK(context_offset(ContextKind::Mtt, 1) == 6 * kGiB + 64);
-  CHECK(kContextMemoryBytes == 6 * kGiB + 256 * kGiB);
+  CHECK(kContextMemoryBytes == 6 * kGiB + 64 * (u64{1} << 24) * ((u64{1} << 17) + 1));
+}
+
+// Of 2^17 + 1 lines each: the first lines of regions that follow each other are in different sets.
+TEST_CASE("the lines of a region have numbers of their own", "[context_cache]") {
+  constexpr u64 kLines = (u64{1} << 17) + 1;
+  CHECK(mtt_number(0, 0) == 0);
+  CHECK(mtt_number(0, kLines - 1) + 1 == mtt_number(1, 0));
+  CHECK(mtt_number(7, 300) == 7 * kLines + 300);
+  CHECK(mtt_number(1, 0) % 64 == 1);
+  for (const u64 number : {mtt_number(0xffffff, 70000), mtt_number(5, kLines - 1)})
+    CHECK(mtt_number(key_index_of_mtt(number), line_of_mtt(number)) == number);
 }
 
 TEST_CASE("an entry of the MTT has the addresses of eight pages", "[context_cache]") {
