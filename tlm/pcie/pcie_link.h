@@ -13,8 +13,8 @@
 #include "tlm/pcie/pcie_config.h"
 
 namespace hca::tlm_ {
-// Resources of the PCIe link and root complex: a line or memory, one of each; read tags,
-// flow-control credits and walkers, several of each.
+// Resources of the PCIe link and root complex: a line of the link, memory, the cache line of memory
+// that is read most, one of each; read tags, flow-control credits and walkers, several of each.
 enum class PciePart : u8 {
   Up,
   Down,
@@ -28,6 +28,7 @@ enum class PciePart : u8 {
   CompletionData,
   Walkers,
   Memory,
+  Lines,
   Count
 };
 struct PciePartRow {
@@ -45,11 +46,12 @@ inline constexpr std::array<PciePartRow, std::size_t(PciePart::Count)> kPciePart
      {"completion header credits", "credits", "pcie.device_completion_headers"},
      {"completion data credits", "credits", "pcie.device_completion_data"},
      {"page walkers", "walkers", "pcie.iommu_walkers, pcie.iommu_entries"},
-     {"host memory", "memory", "pcie.memory_rate, pcie.memory_channels"}}};
+     {"host memory", "memory", "pcie.memory_rate, pcie.memory_channels"},
+     {"reads of one cache line", "memory", "pcie.same_line_interval"}}};
 
-// Counters of the caches in the root complex.
+// Counters of the caches in the root complex, and of reads that wait for each other.
 struct RootCounters {
-  u64 translations = 0, walks = 0, llc_reads = 0, llc_hits = 0, written_back = 0;
+  u64 translations = 0, walks = 0, llc_reads = 0, llc_hits = 0, written_back = 0, line_waits = 0;
 };
 
 // Computes when DMA and MMIO arrive across PCIe. The TLPs of one request are a train computed by
@@ -89,7 +91,7 @@ class PcieLink : public blocks::HostTiming {
   // request to the last completion; a credit from the start of its TLP until it returns.
   std::function<void(PciePart part, Cycle from, Cycle to, double amount)> meter;
   // With metering: TLPs wait for a part, from one cycle to another. For each part the calls come in
-  // the order of their ends; intervals may overlap.
+  // the order of their begins or of their ends; intervals may overlap.
   std::function<void(PciePart part, Cycle from, Cycle to)> waits;
   // How many units there are; 0: the part cannot limit.
   virtual u32 count(PciePart part) const { return count_of_wires(part); }
@@ -195,5 +197,8 @@ struct hca::engine::Counters<hca::tlm_::RootCounters> {
                 counter("llc_reads", &C::llc_reads, "TLPs",
                         "reads looked up in the last-level cache (llc_bytes)"),
                 counter("llc_hits", &C::llc_hits, "TLPs", "reads that hit it in all lines"),
-                counter("written_back", &C::written_back, "lines", "evicted from it to memory"));
+                counter("written_back", &C::written_back, "lines", "evicted from it to memory"),
+                counter("line_waits", &C::line_waits, "lines",
+                        "lines of reads that wait for an earlier read of the same line "
+                        "(same_line_interval)"));
 };

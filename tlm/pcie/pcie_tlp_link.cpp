@@ -28,6 +28,7 @@ PcieTlpLink::PcieTlpLink(const PcieConfig& c, u64 hertz, u64 seed)
 u32 PcieTlpLink::count(PciePart part) const {
   if (part == PciePart::Walkers) return config_.iommu_entries ? config_.iommu_walkers : 0;
   if (part == PciePart::Memory) return config_.memory_rate ? config_.memory_channels : 0;
+  if (part == PciePart::Lines) return config_.same_line_interval != 0;
   if (part == PciePart::NonpostedHeaders) return nonposted_.all();
   for (const Credits* c : {&posted_, &mmio_posted_, &completions_}) {
     if (part == c->of_headers) return c->headers.all();
@@ -173,7 +174,8 @@ bool needs_tlps(const PcieConfig& c) {
   return c.split != PcieSplit::BySize || c.root_posted_headers || c.root_posted_data ||
          c.root_nonposted_headers || c.device_posted_headers || c.device_posted_data ||
          c.device_completion_headers || c.device_completion_data || c.memory_rate ||
-         c.iommu_entries || c.llc_bytes || c.completion_order != CompletionOrder::InOrder;
+         c.iommu_entries || c.llc_bytes || c.same_line_interval ||
+         c.completion_order != CompletionOrder::InOrder;
 }
 
 std::unique_ptr<PcieLink> make_pcie_link(const PcieConfig& config, u64 hertz, u64 seed,

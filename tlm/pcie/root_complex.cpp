@@ -24,6 +24,7 @@ RootComplex::RootComplex(const PcieConfig& c, u64 hertz)
       pages_(c.iommu_entries, c.iommu_ways, blocks::Replacement::Lru),
       lines_(u32(c.llc_bytes / kLineBytes), c.llc_ways, blocks::Replacement::Lru),
       walked_(c.iommu_entries),
+      line_reads_(c.same_line_interval, hertz),
       channels_(c.memory_channels,
                 TlpLine(engine::Rate(c.memory_rate ? c.memory_rate / c.memory_channels : kAnyRate,
                                      hertz))),
@@ -57,6 +58,7 @@ Cycle RootComplex::walked(Cycle at, u64 page) {
 }
 
 Cycle RootComplex::read_goes_on(Cycle at, u64 address, u32 bytes) {
+  line_reads_.pass_until(at);
   return translated(at, address, bytes);
 }
 
@@ -91,7 +93,21 @@ RootComplex::Turn RootComplex::memory_turn(Cycle at, u64 address, u64 bytes) {
   return turn;
 }
 
+// The cycle in which the last of its lines is this read's.
+Cycle RootComplex::lines_turn(Cycle at, u64 address, u32 bytes) {
+  Cycle all = at;
+  for_each_block(address, bytes, kLineBytes, [&](u64 line) {
+    const LineReads::Turn turn = line_reads_.take(at, line);
+    counters_.line_waits += turn.begins > at;
+    if (waits && turn.begins > at) waits(PciePart::Lines, at, turn.begins);
+    if (meter && turn.more) meter(PciePart::Lines, turn.ends - turn.more, turn.ends);
+    all = std::max(all, turn.begins);
+  });
+  return all;
+}
+
 Cycle RootComplex::read(Cycle at, u64 address, u32 bytes, Cycle latency) {
+  const Cycle own = line_reads_.is_on() ? lines_turn(at, address, bytes) : at;
   if (!lines_.is_empty()) {
     ++counters_.llc_reads;
     bool all = true;
@@ -99,10 +115,10 @@ Cycle RootComplex::read(Cycle at, u64 address, u32 bytes, Cycle latency) {
                    [&](u64 line) { all &= lines_.find(line) != lines_.kNone; });
     if (all) {
       ++counters_.llc_hits;
-      return at + llc_latency_;
+      return own + llc_latency_;
     }
   }
-  return memory_turn(at, address, bytes).begins + latency;
+  return std::max(own, memory_turn(at, address, bytes).begins) + latency;
 }
 
 Cycle RootComplex::write(Cycle at, u64 address, u32 bytes) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "model/blocks/memory/set_store.h"
+#include "tlm/pcie/line_reads.h"
 #include "tlm/pcie/pcie_link.h"
 
 namespace hca::tlm_ {
@@ -14,6 +15,9 @@ namespace hca::tlm_ {
 //    page for iommu_walk; other TLPs for this page wait for the same walk.
 //  - A write goes on after earlier writes; with relaxed_ordering it does not wait for their
 //    translations.
+//  - Reads of one cache line: each line of a read waits for the read of the same line before it, and
+//    holds the line for same_line_interval. Latency counts from the last of its lines, and memory's
+//    turn is taken meanwhile. An AtomicOp is a read; writes neither wait nor hold.
 //  - Last-level cache, with lines of 64 bytes: a write allocates its lines there and nothing goes
 //    to memory; an evicted line is written to memory. A read that hits in all lines takes
 //    llc_latency; any other read leaves the cache unchanged. Lines of the cores are not modelled.
@@ -24,7 +28,7 @@ namespace hca::tlm_ {
 //    channel follow the order of the calls.
 class RootComplex {
  public:
-  // A walker or memory is busy from one cycle to another, or a TLP waits for one.
+  // A walker, memory or a line is busy from one cycle to another, or a TLP waits for one.
   using Meter = std::function<void(PciePart part, Cycle from, Cycle to)>;
   RootComplex(const PcieConfig& config, u64 hertz);
   // The cycle in which a TLP that has arrived in `at` goes on to memory.
@@ -44,6 +48,7 @@ class RootComplex {
     Cycle begins = 0, ends = 0;  // the last of its channels
   };
   Turn memory_turn(Cycle at, u64 address, u64 bytes);
+  Cycle lines_turn(Cycle at, u64 address, u32 bytes);
   TlpLine& channel_of(u64 block);
   const PcieConfig config_;
   Cycle walk_, llc_latency_, write_latency_;
@@ -51,6 +56,7 @@ class RootComplex {
   std::vector<Cycle> walked_;  // by slot of pages_: the end of its walk
   // by the cycle in which each becomes free
   std::priority_queue<Cycle, std::vector<Cycle>, std::greater<>> walkers_;
+  LineReads line_reads_;
   std::vector<TlpLine> channels_;
   unsigned interleave_bits_ = 0, channel_bits_ = 0;
   Cycle last_write_ = 0;  // when the last write goes on
