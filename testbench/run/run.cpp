@@ -175,6 +175,7 @@ void Runner::run_group(const std::vector<Member>& group) {
           as_held(traffic_of(w, scenario_.qps_of(w), bytes, seed + 17 * traffic.size(),
                              scenario_.connection.service(), member.thread)));
       traffic.back().entry = u32(member.entry);
+      if (member.thread) traffic.back().shared_seed = traffic[traffic.size() - 2].shared_seed;
       traffic.back().measure_from = scenario_.measure.from;
       traffic.back().measure_to = scenario_.measure.to;
       weight_now_ += weight_of(w, traffic.back(), scenario_.connection.path_mtu);

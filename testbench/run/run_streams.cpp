@@ -75,13 +75,13 @@ struct Runner::Stream {
   };
 
   Stream(Testbed& testbed, const BundleKey& bundle, const Member& m, const Traffic& t, bool back,
-         std::shared_ptr<AtomicNumbers> numbers)
+         SharedByThreads shared)
       : member(m),
         backward(back),
         traffic(t),
         from(testbed.end(back ? kServer : kClient, bundle)),
         receiver(*from.peer, traffic, way()),
-        sender(from, traffic, way(), std::move(numbers)) {
+        sender(from, traffic, way(), std::move(shared)) {
     if (traffic.is_request()) answers.emplace(from, traffic, receiver, sender);
     for (u32 thread = 0; thread < traffic.sharing_threads; ++thread) {
       if (traffic.sharing_threads == 1) break;
@@ -115,13 +115,14 @@ void Runner::run_streams(const std::vector<Member>& members, const std::vector<T
     const WorkloadConfig& w = scenario_.workload[member.entry];
     for (const bool backward : {false, true}) {
       if (backward && w.direction != Direction::Both) continue;
-      std::shared_ptr<AtomicNumbers> numbers;
-      if (w.atomic_addresses)
-        for (const auto& other : streams)
-          if (other->member.entry == member.entry && other->backward == backward)
-            numbers = other->sender.numbers();
+      SharedByThreads shared;
+      for (const auto& other : streams)
+        if (other->member.entry == member.entry && other->backward == backward) {
+          if (w.atomic_addresses) shared.numbers = other->sender.numbers();
+          if (!shared.served) shared.served = other->from.peer;  // of the first thread
+        }
       Stream& s = *streams.emplace_back(std::make_unique<Stream>(
-          testbed_, bundle_of(w, place), member, traffic[place], backward, std::move(numbers)));
+          testbed_, bundle_of(w, place), member, traffic[place], backward, std::move(shared)));
       for (u32 thread = 0; thread < s.senders.size(); ++thread) {
         add(s.from, thread, s.senders[thread]);
         add(*s.from.peer, thread, s.receivers[thread]);

@@ -43,6 +43,8 @@ constexpr std::array kRingRows{
     RingRow{"messages in flight (qps times depth)", BufferKind::Local,
             [](const Traffic& t) { return u64{t.qps} * t.depth; },
             [](const Traffic& t) { return t.slot(); }},
+    RingRow{"addresses of READs (read_addresses)", BufferKind::Served,
+            [](const Traffic& t) { return t.served(); }, [](const Traffic& t) { return t.slot(); }},
     RingRow{"receive WQEs (qps times receive_depth)", BufferKind::Received,
             [](const Traffic& t) { return u64{t.qps} * t.receive_depth; },
             [](const Traffic& t) { return t.slot(); }},

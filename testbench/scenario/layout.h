@@ -13,6 +13,7 @@ class Layout {
         qps_(traffic.qps),
         depth_(traffic.depth),
         numbers_(traffic.atomic_numbers()),
+        served_(traffic.served()),
         receives_(traffic.has([](const OperationRow& r) { return r.takes_receive; })
                       ? traffic.receive_depth
                       : 0) {}
@@ -22,12 +23,14 @@ class Layout {
   u64 receive_bytes() const { return received() + u64{qps_} * receives_ * slot_; }
   // In fetch_mr: what the peer READs, then from here on what READs and ATOMICs return, then the
   // numbers that the peer's ATOMICs change.
-  u64 fetched() const { return flight_bytes(); }
-  u64 numbers() const { return 2 * flight_bytes(); }
+  u64 fetched() const { return served_ * slot_; }
+  u64 numbers() const { return fetched() + flight_bytes(); }
   u64 fetch_bytes() const { return numbers() + kAtomicNumberBytes * numbers_; }
 
  private:
   u64 slot_;
-  u32 qps_, depth_, numbers_, receives_;
+  u32 qps_, depth_, numbers_;
+  u64 served_;
+  u32 receives_;
 };
 }  // namespace hca::testbench

@@ -9,6 +9,12 @@ u64 step_of(const Traffic& t, u64 bytes) {
   return t.address == AddressOrder::Strided ? t.stride : bytes;
 }
 bool is_random(const Traffic& t) { return t.address == AddressOrder::Random; }
+// One of `choices`, each as likely; the same for the same `use` of a slot.
+u64 drawn(u64 seed, u64 slot, u64 use, u64 choices) {
+  u64 state = seed ^ (slot << 40 | use) * 0xd1342543de82ef95;
+  engine::split_mix(state);
+  return u64(engine::u128{engine::split_mix(state)} * choices >> 64);
+}
 }  // namespace
 
 BufferKinds kinds_of(const Traffic& t) {
@@ -36,9 +42,7 @@ Places::Places(const Traffic& t, u64 bytes, u64 ring)
 u64 Places::turn(u64 slot, u64 use) const {
   const u64 uses = count() / ring_;
   if (!random_) return use % uses * ring_ + slot;
-  u64 state = seed_ ^ 0xc2b2ae3d27d4eb4f ^ (slot << 40 | use) * 0xd1342543de82ef95;
-  engine::split_mix(state);
-  return u64(engine::u128{engine::split_mix(state)} * uses >> 64) * ring_ + slot;
+  return drawn(seed_ ^ 0xc2b2ae3d27d4eb4f, slot, use, uses) * ring_ + slot;
 }
 
 u64 Places::least_bytes(const Traffic& t, u64 bytes, u64 ring) {
@@ -56,4 +60,15 @@ FlightPlaces::FlightPlaces(const Traffic& t)
       depth_(t.depth),
       share_(places_.count() / t.qps),
       random_(t.working_set && is_random(t)) {}
+
+ServedPlaces::ServedPlaces(const Traffic& t)
+    : flights_(t),
+      places_(t, t.slot(), t.served()),
+      shared_(t.read_addresses),
+      seed_(t.seed ^ 0x9fb21c651e98df25) {}
+
+u64 ServedPlaces::of(u32 qp, u64 k) const {
+  if (!shared_) return flights_.of(qp, k);
+  return places_.turn(drawn(seed_, qp, k, shared_), 0);
+}
 }  // namespace hca::testbench

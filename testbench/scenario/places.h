@@ -69,4 +69,29 @@ class FlightPlaces {
   u64 qps_, depth_, share_;
   bool random_;
 };
+
+// The places that READs of the peer name: those of the messages in flight, or `read_addresses` that
+// all queue pairs of all threads share. A READ draws one of these by the seed.
+class ServedPlaces {
+ public:
+  explicit ServedPlaces(const Traffic& traffic);
+  const Places& places() const { return places_; }
+  u64 of(u32 qp, u64 k) const;
+  // Names the bytes of a place: a queue pair and one of its places, or one that all share.
+  struct Content {
+    u32 qp = 0;
+    u64 place = 0;
+  };
+  Content content(u32 qp, u64 k) const {
+    return shared_ ? Content{0, of(qp, k)} : Content{qp, flights_.own(flights_.of(qp, k))};
+  }
+  // The messages of a queue pair, from the first on, that have all of its places.
+  u64 covering(u64 messages) const { return shared_ ? messages : flights_.covering(messages); }
+
+ private:
+  FlightPlaces flights_;
+  Places places_;
+  u32 shared_;
+  u64 seed_;
+};
 }  // namespace hca::testbench

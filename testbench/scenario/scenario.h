@@ -104,7 +104,7 @@ struct WorkloadConfig {
   QpOrder qp_order = QpOrder::RoundRobin;
   u32 depth = 0;  // 0: depth_of()
   u32 list = 1, receive_depth = 0, signal_every = 1, inline_below = 0, sges = 1;
-  u32 atomic_addresses = 0;
+  u32 atomic_addresses = 0, read_addresses = 0;
   AddressOrder address = AddressOrder::Sequential;
   u64 working_set = 0;  // 0: a ring of the buffers in use
   u64 stride = 0;

@@ -197,6 +197,9 @@ struct hca::engine::Knobs<hca::testbench::WorkloadConfig> {
       knob("atomic_addresses", &Config::atomic_addresses, Unit::Count, 0, 65536,
            "target addresses of ATOMICs, shared by all threads and chosen at random; 0: one for "
            "the FetchAdds of a thread, one for the CmpSwaps of each queue pair"),
+      knob("read_addresses", &Config::read_addresses, Unit::Count, 0, 65536,
+           "addresses of the peer that READs and GETs name, shared by all threads and chosen at "
+           "random; 0: one of its own for each in flight"),
       knob("address", &Config::address, testbench::kAddressOrderNames,
            "order of the buffers of messages in the working set: one after the other, at random by "
            "the seed, or a stride apart"),

@@ -59,12 +59,13 @@ struct Traffic {
   bool fence = false, solicited = false;
   // 0: one for all FetchAdds, and one for the CmpSwaps of each queue pair
   u32 atomic_addresses = 0;
+  u32 read_addresses = 0;  // that all queue pairs of all threads READ; 0: each message its own
   // Bytes in which the buffers of each kind lie, in so many regions; 0: a ring of those in use.
   u64 working_set = 0, stride = 0;
   u32 regions = 1;
   AddressOrder address = AddressOrder::Sequential;
   std::optional<bool> by_events;  // how programs wait; empty: as set for their hosts
-  u64 seed = 1;
+  u64 seed = 1, shared_seed = 1;  // shared_seed: the same for all threads of the entry
   // Open loop: messages are planned at this rate and wait in a queue of the host.
   u64 bits_per_second = 0, messages_per_second = 0;
   bool exponential = false;
@@ -99,6 +100,8 @@ struct Traffic {
   // The number of messages of a queue pair for which `fits` is true.
   u64 count(u32 qp, bool (*fits)(const Message&)) const;
   u32 atomic_numbers() const { return atomic_addresses ? atomic_addresses : qps + 1; }
+  // What the peer's READs find, at one time.
+  u64 served() const { return read_addresses ? read_addresses : u64{qps} * depth; }
   u64 slot() const { return slot_bytes(bytes + receive_header); }
 };
 }  // namespace hca::testbench

@@ -54,7 +54,7 @@ Traffic traffic_of(const WorkloadConfig& w, u32 qps, u32 bytes, u64 seed, proto:
   t.operation = w.operation;
   t.mix = w.weights();
   t.bytes = bytes;
-  t.seed = seed;
+  t.seed = t.shared_seed = seed;
   if (service == proto::Service::Ud) t.receive_header = proto::kDatagramHeaderBytes;
   t.may_lose = !proto::is_reliable(service);
   for (const SizeConfig& s : w.sizes) t.sizes.push_back({u32(s.size), s.weight});
@@ -72,6 +72,7 @@ Traffic traffic_of(const WorkloadConfig& w, u32 qps, u32 bytes, u64 seed, proto:
                                     : std::max(2 * t.depth, std::min(kReceiveDepth, 8 * t.depth));
   if (!w.receive_depth && t.slot() > kBufferBudget) t.receive_depth = 2;
   t.atomic_addresses = w.atomic_addresses;
+  t.read_addresses = w.read_addresses;
   t.address = w.address;
   t.working_set = w.working_set;
   t.stride = w.stride;

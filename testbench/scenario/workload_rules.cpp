@@ -29,6 +29,9 @@ struct Entry {
     return (!has("mix.") && row_of(w.operation).is_atomic()) || w.mix.compare_swap ||
            w.mix.fetch_add;
   }
+  bool reads() const {
+    return (!has("mix.") && row_of(w.operation).is_read()) || w.mix.read || w.mix.extended_get;
+  }
   bool is_above_mtu() const {
     const auto above = [this](u64 bytes) { return bytes > path_mtu; };
     return service == proto::Service::Ud &&
@@ -102,6 +105,10 @@ constexpr std::array kRules{
          [](const Entry& e) { return e.w.is_open() && e.w.signal_every > 1; }},
     Rule{"atomic_addresses", "is for ATOMICs", "an ATOMIC, or a mix with one",
          [](const Entry& e) { return e.has_exactly("atomic_addresses") && !e.sends_atomics(); }},
+    Rule{"read_addresses", "is for READs and GETs", "a READ or GET, or a mix with one",
+         [](const Entry& e) { return e.has_exactly("read_addresses") && !e.reads(); }},
+    Rule{"read_addresses", "makes more than 1 GiB of the peer's memory", "read_addresses times the largest size up to that",
+         [](const Entry& e) { return u64{e.w.read_addresses} * e.largest() > kMaxBytesInFlight && e.w.read_addresses > 1; }},
     Rule{"push", "is set with a list: one doorbell brings one WQE", "list: 1, or push: false",
          [](const Entry& e) { return e.w.push && e.w.list > 1; }},
     Rule{"list", "is above 1 for a latency test", "1",

@@ -13,8 +13,9 @@ struct Buffer {
 // Where the buffers of traffic lie at one end.
 class Buffers {
  public:
-  // The end must outlive it.
-  Buffers(const Endpoint& end, const Traffic& traffic);
+  // The ends must outlive it. `shared`: the end that has what all threads READ.
+  Buffers(const Endpoint& end, const Traffic& traffic, const Endpoint& shared);
+  Buffers(const Endpoint& end, const Traffic& traffic) : Buffers(end, traffic, end) {}
   // What message k of a queue pair sends, or what its READ or ATOMIC returns.
   Buffer local(const Message& m, u32 qp, u64 k) const;
   // Where WRITE k of the peer lands, and what its READ k finds.
@@ -29,13 +30,21 @@ class Buffers {
   u64 targets() const;
   u64 target_bytes() const;
   const FlightPlaces& flights() const { return flights_; }
+  const ServedPlaces& served_places() const { return served_; }
 
  private:
-  Buffer at(BufferKind kind, const Mr& ring, u64 begin, const Places& places, u64 place) const;
+  struct Home {
+    const WorkingSet* set;  // nullptr: the ring
+    const Mr& ring;
+    u64 begin;
+  };
+  static Buffer at(BufferKind kind, const Home& home, const Places& places, u64 place);
   const Endpoint& end_;
-  const WorkingSet* set_;  // nullptr: rings
+  const Endpoint& shared_;
+  const WorkingSet *set_, *shared_set_;  // nullptr: rings
   Layout layout_;
   FlightPlaces flights_;
+  ServedPlaces served_;
   Places receives_, numbers_;
 };
 }  // namespace hca::testbench

@@ -15,9 +15,10 @@ void Checker::fill(tlm_::HostMemory& memory, u64 address, u32 qp, u64 k) const {
                 pattern_of(qp, k));
 }
 
-void Checker::fill_served(tlm_::HostMemory& memory, u64 address, u32 qp, u64 slot) const {
+void Checker::fill_served(tlm_::HostMemory& memory, u64 address,
+                          const ServedPlaces::Content& what) const {
   write_pattern(memory, address, traffic_.held_of(traffic_.bytes), seed(true),
-                pattern_of(qp, slot));
+                pattern_of(what.qp, what.place));
 }
 
 bool Checker::has(const tlm_::HostMemory& memory, u64 address, u32 qp, u64 k) const {
@@ -29,8 +30,9 @@ void Checker::check(const tlm_::HostMemory& memory, u64 address, u32 qp, u64 k) 
   compare(memory, address, qp, k, seed(false), pattern_of(qp, k));
 }
 
-void Checker::check_served(const tlm_::HostMemory& memory, u64 address, u32 qp, u64 k, u64 slot) {
-  compare(memory, address, qp, k, seed(true), pattern_of(qp, slot));
+void Checker::check_served(const tlm_::HostMemory& memory, u64 address, u32 qp, u64 k,
+                           const ServedPlaces::Content& what) {
+  compare(memory, address, qp, k, seed(true), pattern_of(what.qp, what.place));
 }
 
 void Checker::compare(const tlm_::HostMemory& memory, u64 address, u32 qp, u64 k, u64 seed,

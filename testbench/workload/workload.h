@@ -19,15 +19,15 @@ class Checker {
  public:
   Checker(std::string_view where, const Traffic& traffic, Way way)
       : where_(where), traffic_(traffic), way_(way) {}
-  // Writes the payload of message k of a queue pair, or the data that a READ of its slot finds at
-  // the peer.
+  // Writes the payload of message k of a queue pair, or the data that a READ finds at the peer.
   void fill(tlm_::HostMemory& memory, u64 address, u32 qp, u64 k) const;
-  void fill_served(tlm_::HostMemory& memory, u64 address, u32 qp, u64 slot) const;
+  void fill_served(tlm_::HostMemory& memory, u64 address, const ServedPlaces::Content& what) const;
   // True if the bytes of message k are there.
   bool has(const tlm_::HostMemory& memory, u64 address, u32 qp, u64 k) const;
   // Checks the bytes of message k at `address`, which are complete.
   void check(const tlm_::HostMemory& memory, u64 address, u32 qp, u64 k);
-  void check_served(const tlm_::HostMemory& memory, u64 address, u32 qp, u64 k, u64 slot);
+  void check_served(const tlm_::HostMemory& memory, u64 address, u32 qp, u64 k,
+                    const ServedPlaces::Content& what);
   // Checks that the completion of a message or receive WQE is a success.
   bool check(const Wc& wc, std::string_view what = "message");
   // Records the result of a message without a pattern or without bytes.
@@ -44,7 +44,10 @@ class Checker {
 
  private:
   static constexpr std::size_t kKept = 10;
-  u64 seed(bool served) const { return traffic_.seed * 4 + 2 * served + u64(way_); }
+  u64 seed(bool served) const {
+    const bool shared = served && traffic_.read_addresses;
+    return (shared ? traffic_.shared_seed : traffic_.seed) * 4 + 2 * served + u64(way_);
+  }
   void compare(const tlm_::HostMemory& memory, u64 address, u32 qp, u64 k, u64 seed, u64 pattern);
   std::string where_;
   const Traffic& traffic_;

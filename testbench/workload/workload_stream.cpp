@@ -12,13 +12,13 @@ constexpr u8 kPoison = 0xdb;  // what a READ or ATOMIC must overwrite
 }  // namespace
 
 StreamSender::StreamSender(const Endpoint& end, const Traffic& traffic, Way way,
-                           std::shared_ptr<AtomicNumbers> numbers)
+                           SharedByThreads shared)
     : checker(way == Way::ToServer ? "client" : "server", traffic, way),
       end_(end),
       traffic_(traffic),
       buffers_(end_, traffic),
-      peer_buffers_(*end_.peer, traffic),
-      ledger_(end, traffic, std::move(numbers)),
+      peer_buffers_(*end_.peer, traffic, shared.served ? *shared.served : *end_.peer),
+      ledger_(end, traffic, std::move(shared.numbers)),
       queues_(traffic.qps),
       ready_(traffic.qps),
       unplanned_(traffic.qps),
@@ -31,15 +31,15 @@ StreamSender::StreamSender(const Endpoint& end, const Traffic& traffic, Way way,
   }
   if (traffic.keep_posts) posts_.reserve(traffic.messages);
   if (!traffic.has([](const OperationRow& r) { return r.is_read(); })) return;
-  const FlightPlaces& flights = peer_buffers_.flights();
-  std::vector<bool> filled(flights.places().count());
+  const ServedPlaces& served = peer_buffers_.served_places();
+  std::vector<bool> filled(served.places().count());
   for (u32 qp = 0; qp < traffic.qps; ++qp)
-    for (u64 k = 0; k < flights.covering(traffic.messages_on(qp)); ++k) {
-      const u64 place = flights.of(qp, k);
+    for (u64 k = 0; k < served.covering(traffic.messages_on(qp)); ++k) {
+      const u64 place = served.of(qp, k);
       if (filled[place]) continue;
       filled[place] = true;
-      checker.fill_served(*end_.peer_memory, peer_buffers_.served(qp, k).addr, qp,
-                          flights.own(place));
+      checker.fill_served(*end_.peer_memory, peer_buffers_.served(qp, k).addr,
+                          served.content(qp, k));
     }
 }
 
@@ -263,8 +263,9 @@ void StreamSender::complete(u32 qp, u64 k, Cycle now) {
   if (!m.row().fetches() && !m.lands() && !m.takes_receive()) checker.check(true, qp, k, "");
   if (!m.row().fetches()) return;
   const u64 at = buffers_.local(m, qp, k).addr;
-  if (const FlightPlaces& flights = buffers_.flights(); m.row().is_read())
-    return checker.check_served(end_.verbs->memory(), at, qp, k, flights.own(flights.of(qp, k)));
+  if (m.row().is_read())
+    return checker.check_served(end_.verbs->memory(), at, qp, k,
+                                peer_buffers_.served_places().content(qp, k));
   std::array<u8, proto::kAtomicBytes> bytes;
   end_.verbs->memory().read(at, bytes.data(), bytes.size());
   const auto wrong = ledger_.returned(m.operation, qp, proto::load_le8(bytes.data()));

@@ -14,6 +14,12 @@
 namespace hca::testbench {
 inline constexpr u32 kPollBatch = 16;  // completions that a program takes at a time, as in perftest
 
+// What a sender shares with those of the other threads of its entry.
+struct SharedByThreads {
+  std::shared_ptr<AtomicNumbers> numbers{};  // that its ATOMICs change; nullptr: its own
+  const Endpoint* served = nullptr;  // the end that it READs (read_addresses); nullptr: its peer
+};
+
 // Sends on one or several queue pairs. Closed loop, as in ib_*_bw: posts until `depth` messages are
 // in flight on each, then polls its CQ; in batches, it polls until none is left. Open loop:
 // messages are scheduled, wait in a bounded queue of the host until the queue pair has room, and
@@ -21,9 +27,8 @@ inline constexpr u32 kPollBatch = 16;  // completions that a program takes at a 
 // posted as the server's program releases them.
 class StreamSender : public Program {
  public:
-  // `numbers`: shared with the ATOMICs of the other threads.
   StreamSender(const Endpoint& end, const Traffic& traffic, Way way = Way::ToServer,
-               std::shared_ptr<AtomicNumbers> numbers = nullptr);
+               SharedByThreads shared = {});
   Cycle act(Cycle now) override;
   Cycle wakes_at() const override;
   bool waits_for_events() const override { return waits_by_events(end_, traffic_); }

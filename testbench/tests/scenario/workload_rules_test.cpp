@@ -89,6 +89,14 @@ TEST_CASE("entries that contradict themselves are refused, and their good neighb
       {"operation: write, atomic_addresses: 4",
        "workload[0].atomic_addresses: is for ATOMICs; allowed: an ATOMIC, or a mix with one",
        "mix: {write: 1, fetch_add: 1}, atomic_addresses: 4"},
+      {"operation: write, read_addresses: 4",
+       "workload[0].read_addresses: is for READs and GETs; allowed: a READ or GET, or a mix with "
+       "one",
+       "mix: {write: 1, read: 1}, read_addresses: 4"},
+      {"operation: read, size: 1 MiB, read_addresses: 1025",
+       "workload[0].read_addresses: makes more than 1 GiB of the peer's memory; allowed: "
+       "read_addresses times the largest size up to that",
+       "operation: read, size: 1 MiB, read_addresses: 1024"},
       {"size: 64 B, to: 128 B", "workload[0].size: conflicts with from or to", "size: 64 B"},
       {"sizes: [{size: 64 B}], from: 2 B", "workload[0].sizes: conflicts with size, from or to",
        "sizes: [{size: 64 B}]"},
@@ -210,6 +218,9 @@ TEST_CASE("a working set that does not fit its entry is refused", "[scenario][wo
       {"operation: fetch_add, depth: 4, atomic_addresses: 100, working_set: 6336 B",
        "a place of 64 B for each of the 100 numbers of ATOMICs (atomic_addresses); allowed: 6400 B",
        "operation: fetch_add, depth: 4, atomic_addresses: 100, working_set: 6400 B"},
+      {"operation: read, size: 64 B, depth: 4, read_addresses: 100, working_set: 6336 B",
+       "a place of 64 B for each of the 100 addresses of READs (read_addresses); allowed: 6400 B",
+       "operation: read, size: 64 B, depth: 4, read_addresses: 100, working_set: 6400 B"},
       {"operation: send_immediate, size: 64 B, response: 1 KiB, depth: 4, receive_depth: 8,"
        " working_set: 4 KiB",
        "a place of 1024 B for each of the 8 receive WQEs (qps times receive_depth); allowed: 8192 "
