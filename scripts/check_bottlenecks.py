@@ -55,6 +55,7 @@ WRITTEN = [
     ("posted credits", f"pcie1: {{root_posted_headers: 2}}\nworkload: [{LARGE}]\n"),
     ("non-posted credits", f"pcie0: {{root_nonposted_headers: 2}}\nworkload: [{LARGE}]\n"),
     ("memory", f"pcie1: {{memory_rate: 10 Gb/s}}\nworkload: [{LARGE}]\n"),
+    ("one cache line", "pcie1: {same_line_interval: 200 ns}\nworkload: [{operation: read, size: 8 B, qps: 8, depth: 8, messages: 4000, read_addresses: 1}]\n"),
     ("page walks", f"pcie1: {{iommu_entries: 4, iommu_walk: 2 us}}\nworkload: [{LARGE}]\n"),
     ("PCIe line", f"pcie: {{generation: 2, lanes: 4}}\nworkload: [{LARGE}]\n"),
     ("receiving core", "host1: {post_recv: 1 us}\nconnection: {min_rnr_timer: 1}\nworkload: [{operation: send, size: 64 B, messages: 4000}]\n"),
