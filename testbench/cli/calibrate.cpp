@@ -130,7 +130,7 @@ int calibrate_all(const CalibrateArguments& options) {
     data["origin"] = origin_of_page();
     data["origin"]["scenario"] = options.folder;
     for (const Preset& preset : presets()) data["presets"][std::string(preset.name)] = preset.text;
-    write_page(options.out + "/calibration.html", calibration_page(), data);
+    write_page(options.out + "/calibration.html", calibration_page(), data.dump(-1, ' ', true));
   }
   return missed ? kCheckFailed : kSucceeded;
 }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+// Each value becomes text once; of the forms of a list the shortest text is kept.
 #include "testbench/report/page_pack.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
@@ -7,136 +10,188 @@
 #include <numeric>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "model/proto/types.h"
 
 namespace hca::testbench {
 namespace {
 using Json = nlohmann::json;
+using Integers = std::vector<std::int64_t>;
+using Texts = std::vector<std::string>;
+// A list of the data, or a column of such lists.
+using List = std::vector<const Json*>;
 constexpr std::size_t kShortest = 4;   // a list of fewer values stays as it is
 constexpr std::size_t kMostWide = 64;  // columns of a table of lists
 // Sums of differences of such numbers are exact in a page, where numbers have 53 bits.
 constexpr std::int64_t kMostNumber = std::int64_t{1} << 51;
 
-std::size_t bytes_of(const Json& data) { return data.dump(-1, ' ', true).size(); }
-void keep_shorter(Json& best, Json other) {
-  if (bytes_of(other) < bytes_of(best)) best = std::move(other);
+std::string text_of(const Json& value) { return value.dump(-1, ' ', true); }
+Texts texts_of(const Integers& numbers) {
+  Texts texts;
+  for (const std::int64_t number : numbers) texts.push_back(fmt::format_int(number).str());
+  return texts;
 }
-bool all_of(const Json& list, bool (*fits)(const Json&)) { return std::ranges::all_of(list, fits); }
-bool is_number(const Json& value) {
-  return value.is_number_integer() && value <= kMostNumber && value >= -kMostNumber;
-}
-
-Json runs_of(const Json& list) {
-  Json runs = Json::array();
-  for (const Json& value : list) {
-    if (!runs.empty() && runs[runs.size() - 2] == value)
-      runs.back() = runs.back().get<u64>() + 1;
-    else
-      runs.push_back(value), runs.push_back(1);
-  }
-  return {{"~r", std::move(runs)}};
-}
-
-Json with_runs(Json list) {
-  keep_shorter(list, runs_of(list));
+std::string list_of(const Texts& texts) {
+  std::string list = "[";
+  for (const std::string& text : texts) (list += text) += ',';
+  if (texts.empty()) return "[]";
+  list.back() = ']';
   return list;
 }
+// An object with one member, or with two in the order of their keys.
+std::string object_of(std::string_view key, std::string_view value) {
+  return fmt::format("{{\"{}\":{}}}", key, value);
+}
+std::string object_of(std::string_view key, std::string_view value, std::string_view form,
+                      std::string_view of_form) {
+  return fmt::format("{{\"{}\":{},\"{}\":{}}}", key, value, form, of_form);
+}
+void keep_shorter(std::string& best, std::string other) {
+  if (other.size() < best.size()) best = std::move(other);
+}
 
-Json packed_numbers(const Json& list) {
-  Json best = with_runs(list);
-  if (!all_of(list, is_number)) return best;
-  std::vector<std::int64_t> numbers = list;
+bool all_of(const List& list, bool (*fits)(const Json&)) {
+  return std::ranges::all_of(list, [fits](const Json* one) { return fits(*one); });
+}
+bool is_number(const Json& value) {
+  if (value.is_number_unsigned()) return value.get<u64>() <= u64{kMostNumber};
+  return value.is_number_integer() && std::abs(value.get<std::int64_t>()) <= kMostNumber;
+}
+
+std::string runs_of(const Texts& texts) {
+  Texts runs;
+  for (auto from = texts.begin(), to = from; from != texts.end(); from = to) {
+    to = std::find_if(from, texts.end(), [&](const std::string& text) { return text != *from; });
+    runs.push_back(*from), runs.push_back(fmt::format_int(to - from).str());
+  }
+  return object_of("~r", list_of(runs));
+}
+
+std::string with_runs(const Texts& texts) {
+  std::string best = list_of(texts);
+  keep_shorter(best, runs_of(texts));
+  return best;
+}
+
+std::string packed_numbers(Integers numbers) {
+  if (numbers.size() < kShortest) return list_of(texts_of(numbers));
+  std::string best = with_runs(texts_of(numbers));
   std::int64_t divisor = 0;
   for (const std::int64_t number : numbers) divisor = std::gcd(divisor, number);
   if (divisor > 1)
     for (std::int64_t& number : numbers) number /= divisor;
-  Json values = with_runs(numbers);
+  std::string values = divisor > 1 ? with_runs(texts_of(numbers)) : best;
   std::adjacent_difference(numbers.begin(), numbers.end(), numbers.begin());
-  keep_shorter(values, {{"~d", with_runs(numbers)}});
-  if (divisor > 1) values = {{"~g", divisor}, {"v", std::move(values)}};
+  keep_shorter(values, object_of("~d", with_runs(texts_of(numbers))));
+  if (divisor > 1) values = object_of("v", values, "~g", fmt::format_int(divisor).c_str());
   keep_shorter(best, std::move(values));
   return best;
 }
 
-bool have_same_keys(const Json& list) {
+bool have_same_keys(const List& list) {
   const auto same = [](const auto& a, const auto& b) { return a.first == b.first; };
-  const auto& first = list[0].get_ref<const Json::object_t&>();
-  return std::ranges::all_of(list, [&](const Json& one) {
-    return std::ranges::equal(one.get_ref<const Json::object_t&>(), first, same);
+  const auto& first = list[0]->get_ref<const Json::object_t&>();
+  return std::ranges::all_of(list, [&](const Json* one) {
+    return std::ranges::equal(one->get_ref<const Json::object_t&>(), first, same);
   });
 }
 
 class Packer {
  public:
-  Json pack(const Json& data) {
+  std::string pack(const Json& data) {
     if (data.is_object()) return pack_object(data);
-    if (!data.is_array() || data.size() < 2) return data.is_array() ? pack_each(data) : data;
-    if (all_of(data, [](const Json& one) { return one.is_string(); })) return pack_words(data);
-    if (all_of(data, [](const Json& one) { return one.is_object(); }) && have_same_keys(data))
-      return pack_objects(data);
-    if (all_of(data, [](const Json& one) { return one.is_array(); })) return pack_lists(data);
-    const bool plain = all_of(data, [](const Json& one) { return one.is_primitive(); });
-    return plain && data.size() >= kShortest ? packed_numbers(data) : pack_each(data);
+    if (!data.is_array()) return text_of(data);
+    List list;
+    for (const Json& one : data) list.push_back(&one);
+    return pack_list(list);
   }
-  const Json& words() const { return words_; }
+  std::string words() const { return list_of(words_); }
 
  private:
-  Json pack_each(const Json& list) {
-    Json all = Json::array();
-    for (const Json& one : list) all.push_back(pack(one));
-    return all;
+  std::string pack_list(const List& list) {
+    if (list.size() < 2) return pack_each(list);
+    if (all_of(list, [](const Json& one) { return one.is_string(); })) return pack_words(list);
+    if (all_of(list, [](const Json& one) { return one.is_object(); }) && have_same_keys(list))
+      return pack_objects(list);
+    if (all_of(list, [](const Json& one) { return one.is_array(); })) return pack_lists(list);
+    const bool plain = all_of(list, [](const Json& one) { return one.is_primitive(); });
+    return plain && list.size() >= kShortest ? pack_plain(list) : pack_each(list);
   }
-  Json pack_object(const Json& object) {
-    Json all = Json::object();
+  std::string pack_each(const List& list) {
+    Texts all;
+    for (const Json* one : list) all.push_back(pack(*one));
+    return list_of(all);
+  }
+  std::string pack_plain(const List& list) {
+    if (!all_of(list, is_number)) {
+      Texts texts;
+      for (const Json* one : list) texts.push_back(text_of(*one));
+      return with_runs(texts);
+    }
+    Integers numbers;
+    for (const Json* one : list) numbers.push_back(one->get<std::int64_t>());
+    return packed_numbers(std::move(numbers));
+  }
+  std::string pack_object(const Json& object) {
+    std::string all = "{";
     for (const auto& [key, value] : object.items()) {
-      if (key.starts_with('~')) throw std::invalid_argument("packed: the key " + key);
-      all[key] = pack(value);
+      check(key);
+      (((all += all.size() > 1 ? "," : "") += text_of(key)) += ':') += pack(value);
     }
-    return all;
+    return all += '}';
   }
-  Json pack_words(const Json& list) {
-    Json places = Json::array();
-    for (const Json& word : list) places.push_back(place_of(word));
-    return {{"~s", places.size() < kShortest ? std::move(places) : packed_numbers(places)}};
+  std::string pack_words(const List& list) {
+    Integers places;
+    for (const Json* word : list) places.push_back(place_of(word->get_ref<const std::string&>()));
+    return object_of("~s", packed_numbers(std::move(places)));
   }
-  Json pack_objects(const Json& list) {
-    Json keys = Json::array(), columns = Json::array();
-    for (const auto& [key, value] : list[0].items()) {
-      if (key.starts_with('~')) throw std::invalid_argument("packed: the key " + key);
-      Json column = Json::array();
-      for (const Json& one : list) column.push_back(one.at(key));
-      keys.push_back(place_of(key)), columns.push_back(pack(column));
+  std::string pack_objects(const List& list) {
+    Texts keys, columns;
+    for (const auto& [key, value] : list[0]->items()) {
+      check(key);
+      List column;
+      for (const Json* one : list) column.push_back(&one->at(key));
+      keys.push_back(fmt::format_int(place_of(key)).str()), columns.push_back(pack_list(column));
     }
-    return {{"~o", std::move(keys)}, {"c", std::move(columns)}};
+    return object_of("c", list_of(columns), "~o", list_of(keys));
   }
-  Json pack_lists(const Json& list) {
+  std::string pack_lists(const List& list) {
+    static const Json kBehindEnd = 0;
+    std::string best = pack_each(list);
     std::size_t wide = 0;
-    Json lengths = Json::array(), columns = Json::array(), best = pack_each(list);
-    for (const Json& one : list) wide = std::max(wide, one.size()), lengths.push_back(one.size());
+    Integers lengths;
+    for (const Json* one : list)
+      wide = std::max(wide, one->size()), lengths.push_back(std::int64_t(one->size()));
     if (wide > kMostWide) return best;
+    Texts columns;
     for (std::size_t place = 0; place < wide; ++place) {
-      Json column = Json::array();
-      for (const Json& one : list) column.push_back(place < one.size() ? one[place] : Json(0));
-      columns.push_back(pack(column));
+      List column;
+      for (const Json* one : list)
+        column.push_back(place < one->size() ? &(*one)[place] : &kBehindEnd);
+      columns.push_back(pack_list(column));
     }
-    keep_shorter(best, {{"~l", pack(lengths)}, {"c", std::move(columns)}});
+    keep_shorter(best, object_of("c", list_of(columns), "~l", packed_numbers(std::move(lengths))));
     return best;
   }
-  std::size_t place_of(const std::string& word) {
-    const auto [found, is_new] = places_.try_emplace(word, places_.size());
-    if (is_new) words_.push_back(word);
+  static void check(const std::string& key) {
+    if (key.starts_with('~')) throw std::invalid_argument("packed: the key " + key);
+  }
+  std::int64_t place_of(const std::string& word) {
+    const auto [found, is_new] = places_.try_emplace(word, std::int64_t(places_.size()));
+    if (is_new) words_.push_back(text_of(word));
     return found->second;
   }
-  std::map<std::string, std::size_t> places_;
-  Json words_ = Json::array();
+  std::map<std::string, std::int64_t> places_;
+  Texts words_;
 };
 }  // namespace
 
-nlohmann::json packed(const nlohmann::json& data) {
+std::string packed(const nlohmann::json& data) {
   Packer packer;
-  Json all = packer.pack(data);
-  return {{"~", packer.words()}, {"data", std::move(all)}};
+  const std::string all = packer.pack(data);
+  return object_of("data", all, "~", packer.words());
 }
 }  // namespace hca::testbench

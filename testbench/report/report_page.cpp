@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "testbench/text/rounded.h"
 #include "testbench/text/text_file.h"
 
 namespace hca::testbench {
@@ -17,7 +18,7 @@ constexpr double kShareToShow = 0.0005;
 
 void round_numbers(json& data) {
   if (data.is_number_float())
-    data = json::parse(fmt::format("{:.5g}", data.get<double>()));
+    data = rounded(data.get<double>());
   else if (data.is_structured())
     for (json& part : data) round_numbers(part);
 }
@@ -49,12 +50,12 @@ nlohmann::json origin_of_page() {
           {"written", fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(std::time(nullptr)))}};
 }
 
-std::string page_with(std::string_view page, const nlohmann::json& data) {
+std::string page_with(std::string_view page, std::string_view data) {
   constexpr std::string_view kPlace = "@DATA@";
   const std::size_t at = page.find(kPlace);
   if (at == page.npos) throw std::runtime_error("the page has no place for its data");
   std::string text(page.substr(0, at));
-  for (const char c : data.dump(-1, ' ', true))
+  for (const char c : data)
     if (c == '<')
       text += "\\u003c";
     else
@@ -62,7 +63,7 @@ std::string page_with(std::string_view page, const nlohmann::json& data) {
   return text.append(page.substr(at + kPlace.size()));
 }
 
-void write_page(const std::string& path, std::string_view page, const nlohmann::json& data) {
+void write_page(const std::string& path, std::string_view page, std::string_view data) {
   if (!page.empty()) return write_text_file(path, page_with(page, data));
   std::fprintf(stderr, "%s is not written: this program was built without the page\n",
                path.c_str());

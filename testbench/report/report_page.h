@@ -13,9 +13,9 @@ std::string_view calibration_page();  // `hca calibrate --out`
 nlohmann::json slim(nlohmann::json run);
 // {"version", "written"}: of this program, and now, UTC.
 nlohmann::json origin_of_page();
-// A page with its data embedded; "<" is escaped, so the data cannot be read as markup.
-std::string page_with(std::string_view page, const nlohmann::json& data);
+// A page with its data, JSON text, embedded; "<" is escaped, so the data cannot be read as markup.
+std::string page_with(std::string_view page, std::string_view data);
 // Writes the page, or prints on stderr that the program was built without it. Throws
 // std::runtime_error.
-void write_page(const std::string& path, std::string_view page, const nlohmann::json& data);
+void write_page(const std::string& path, std::string_view page, std::string_view data);
 }  // namespace hca::testbench

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The data of a recorded run, for its page.
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 
 #include "testbench/run/run_recorder.h"
+#include "testbench/text/rounded.h"
 
 namespace hca::testbench {
 nlohmann::json RunRecorder::json() const {
@@ -15,8 +15,7 @@ nlohmann::json RunRecorder::json() const {
     const TimeSeries::Column& column = series_.columns()[c];
     if (column.amounts.empty()) continue;
     json values = json::array();
-    for (const double value : series_.values(c))
-      values.push_back(json::parse(fmt::format("{:.5g}", value)));
+    for (const double value : series_.values(c)) values.push_back(rounded(value));
     columns.push_back({{"group", column.group},
                        {"name", column.name},
                        {"unit", column.unit},

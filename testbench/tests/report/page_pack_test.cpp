@@ -2,16 +2,19 @@
 // The forms of packed data; that unpack.js makes the same data of them is a test of the page.
 #include "testbench/report/page_pack.h"
 
+#include <fmt/format.h>
+
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "model/proto/types.h"
+#include "testbench/text/rounded.h"
 
 namespace hca::testbench {
 namespace {
 using nlohmann::json;
-json packed_data(const json& data) { return packed(data).at("data"); }
+json packed_data(const json& data) { return json::parse(packed(data)).at("data"); }
 }  // namespace
 
 TEST_CASE("a list of the same value is one run, of numbers in steps a run of differences",
@@ -29,7 +32,7 @@ TEST_CASE("numbers with a divisor are its multiples", "[page_pack]") {
 }
 
 TEST_CASE("objects with the same keys are columns, others stay", "[page_pack]") {
-  const json all = packed({{{"a", 1}, {"b", "x"}}, {{"a", 2}, {"b", "x"}}});
+  const json all = json::parse(packed({{{"a", 1}, {"b", "x"}}, {{"a", 2}, {"b", "x"}}}));
   CHECK(all.at("~") == json({"a", "b", "x"}));
   CHECK(all.at("data") == json::parse(R"({"~o": [0, 1], "c": [[1, 2], {"~s": [2, 2]}]})"));
   const json others = json::parse(R"([{"a": 1}, {"b": 2}])");
@@ -55,6 +58,16 @@ TEST_CASE("a number that a page cannot add exactly is no difference", "[page_pac
   const u64 large = u64{1} << 60;
   CHECK(packed_data({large, large + 1, large + 2, large + 3}) ==
         json({large, large + 1, large + 2, large + 3}));
+}
+
+TEST_CASE("the text of packed data is ASCII", "[page_pack]") {
+  CHECK(packed({{"\u00e9", "\u00b5s"}}) == R"({"data":{"\u00e9":"\u00b5s"},"~":[]})");
+}
+
+TEST_CASE("rounded numbers are those whose text has five digits", "[page_pack]") {
+  for (const double number : {0.0, -0.0, 1.0, -1.0, 2.000001, 0.1, 1.0 / 3, -2e-7, 99'999.4,
+                              99'999.6, 123'456.0, 1e300, 4.9e-324, 12'345.0})
+    CHECK(rounded(number).dump() == json::parse(fmt::format("{:.5g}", number)).dump());
 }
 
 TEST_CASE("a key that looks like a form is refused", "[page_pack]") {
