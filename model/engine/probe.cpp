@@ -2,21 +2,32 @@
 #include "model/engine/probe.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace hca::engine {
 Probe ProbeHub::add(std::string_view block, std::span<const std::string_view> kinds) {
-  blocks_.push_back({std::string(block), kinds});
+  Source& source = blocks_.emplace_back(Source{std::string(block), kinds});
+  std::ranges::copy_if(sinks_, std::back_inserter(source.sinks),
+                       [&](const ProbeSink* sink) { return sink->wants(block); });
+  attached_.push_back(!source.sinks.empty());
   return {*this, u16(blocks_.size() - 1)};
 }
 
 void ProbeHub::attach(ProbeSink& sink) {
   sinks_.push_back(&sink);
-  attached_ = true;
+  for (std::size_t block = 0; block < blocks_.size(); ++block) {
+    if (!sink.wants(blocks_[block].name)) continue;
+    blocks_[block].sinks.push_back(&sink);
+    attached_[block] = true;
+  }
 }
 
 void ProbeHub::detach(ProbeSink& sink) {
   std::erase(sinks_, &sink);
-  attached_ = !sinks_.empty();
+  for (std::size_t block = 0; block < blocks_.size(); ++block) {
+    std::erase(blocks_[block].sinks, &sink);
+    attached_[block] = !blocks_[block].sinks.empty();
+  }
 }
 
 std::string_view ProbeHub::kind_name(const Event& event) const {
@@ -25,7 +36,7 @@ std::string_view ProbeHub::kind_name(const Event& event) const {
 }
 
 void ProbeHub::emit(const Event& event) {
-  for (ProbeSink* sink : sinks_) sink->event(event);
+  for (ProbeSink* sink : blocks_[event.block].sinks) sink->event(event);
 }
 
 void DigestSink::event(const Event& event) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <deque>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,10 +24,12 @@ class ProbeSink {
  public:
   virtual ~ProbeSink() = default;
   virtual void event(const Event& event) = 0;
+  // False: the sink gets no event of this block.
+  virtual bool wants(std::string_view) const { return true; }
 };
 
-// Connects the probes of all blocks with sinks, which may attach and detach. Without a sink an
-// event costs one predictable branch. Events of one block come in its own order; the order between
+// Connects the probes of all blocks with sinks, which may attach and detach. An event of a block
+// that no sink wants costs one predictable branch. Events of one block come in its own order; the order between
 // blocks within a cycle is that of their ticks and has no meaning.
 class ProbeHub;
 class Probe {
@@ -41,7 +44,7 @@ class Probe {
   friend class ProbeHub;
   inline Probe(ProbeHub& hub, u16 block);
   static constexpr bool kDetached = false;
-  const bool* attached_ = &kDetached;  // member of the hub
+  const bool* attached_ = &kDetached;  // the block's, in the hub
   ProbeHub* hub_ = nullptr;
   u16 block_ = 0;
 };
@@ -54,7 +57,7 @@ class ProbeHub {
   Probe add(std::string_view block, std::span<const std::string_view> kinds = {});
   void attach(ProbeSink& sink);
   void detach(ProbeSink& sink);
-  bool attached() const { return attached_; }
+  bool attached() const { return !sinks_.empty(); }
   std::size_t blocks() const { return blocks_.size(); }
   std::string_view name(u16 block) const { return blocks_[block].name; }
   std::string_view kind_name(const Event& event) const;
@@ -66,14 +69,15 @@ class ProbeHub {
   struct Source {
     std::string name;
     std::span<const std::string_view> kinds;
+    std::vector<ProbeSink*> sinks{};  // that want its events
   };
-  bool attached_ = false;
   std::vector<ProbeSink*> sinks_;
   std::vector<Source> blocks_;
+  std::deque<bool> attached_;  // by block: there are sinks; probes hold their addresses
 };
 
 inline Probe::Probe(ProbeHub& hub, u16 block)
-    : attached_(&hub.attached_), hub_(&hub), block_(block) {}
+    : attached_(&hub.attached_[block]), hub_(&hub), block_(block) {}
 template <class Kind>
 inline void Probe::event(Cycle at, Kind kind, u64 a, u64 b, u64 c) const {
   if (attached()) [[unlikely]]

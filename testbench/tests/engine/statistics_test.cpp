@@ -112,6 +112,30 @@ TEST_CASE("probe events reach all sinks, in order, and none when no sink is ther
   CHECK(hub.kind_name(first.events[1]) == "");
 }
 
+TEST_CASE("a sink gets the events of the blocks that it wants, whenever they are added",
+          "[engine][probe]") {
+  struct OfDma final : RecordingSink {
+    bool wants(std::string_view block) const override { return block == "dma"; }
+  } of_dma;
+  ProbeHub hub;
+  const Probe port = hub.add("port", kPortKinds), dma = hub.add("dma");
+  hub.attach(of_dma);
+  CHECK_FALSE(port.attached());
+  const Probe other = hub.add("port", kPortKinds), late = hub.add("dma");
+  port.event(1, PortKind::Sent);
+  dma.event(2, PortKind::Sent);
+  other.event(3, PortKind::Sent);
+  late.event(4, PortKind::Sent);
+  RecordingSink all;
+  hub.attach(all);
+  port.event(5, PortKind::Sent);
+  hub.detach(all);
+  CHECK_FALSE(port.attached());
+  CHECK(dma.attached());
+  CHECK(of_dma.events == std::vector<Event>{{2, 1, 0, 0, 0, 0}, {4, 3, 0, 0, 0, 0}});
+  CHECK(all.events == std::vector<Event>{{5, 0, 0, 0, 0, 0}});
+}
+
 TEST_CASE("the run's hash sees each number of an event but not the order of blocks",
           "[engine][probe]") {
   const auto digest = [](std::vector<Event> events) {
