@@ -25,7 +25,7 @@ class Budget {
     if (!taker.domain || taker_.domain) broken("a budget has one taker", taker.name(), 0, name);
     taker_ = taker;
     name_ = name;
-    taker.domain->watch(Watched{this, report, level, changes, keep_most, most});
+    taker.domain->watch(Watched{this, report, level, used, changes, keep_most, most});
     taker.domain->watch(Stalls{&stalled_, taker.block, 0, name_});
   }
 
@@ -107,15 +107,19 @@ class Budget {
   }
   static Level level(const void* object) {
     const Budget& b = *static_cast<const Budget*>(object);
+    return {b.name_, b.taker_.block, used(object), b.count()};
+  }
+  static unsigned used(const void* object) {
+    const Budget& b = *static_cast<const Budget*>(object);
     unsigned free = b.free_;  // including units that have become usable
     for (unsigned i = 0, at = b.head_; i < b.pending_; ++i, at = b.after(at))
       free += b.later_[at].at <= b.taker_.now();
-    return {b.name_, b.taker_.block, b.count() - free, b.count()};
+    return b.count() - free;
   }
   // In a cycle units are only taken: those that come back count from a later one on. So the level
   // after a take is at most that after the cycle.
   [[gnu::cold, gnu::noinline]] void note_most() {
-    most_ = std::max(most_, level(this).used);
+    most_ = std::max(most_, used(this));
     note_below_ = count_ - most_;
   }
   static void keep_most(void* object, unsigned least) {

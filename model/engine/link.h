@@ -47,7 +47,7 @@ class Link {
     writer_ = writer.block;
     reader_ = reader.block;
     name_ = name;
-    domain_->watch(Watched{this, report, level, nullptr, keep_most, most});
+    domain_->watch(Watched{this, report, level, used, nullptr, keep_most, most});
     domain_->watch(Stalls{&stalled_, writer_, reader_, name_});
   }
   // Each push sets these bits for the reader, which clears them when it finds the link empty. So a
@@ -188,7 +188,11 @@ class Link {
   }
   static Level level(const void* object) {
     const Link& l = *static_cast<const Link*>(object);
-    return {l.name_, l.reader_, l.tail_ - l.head_, l.depth_};
+    return {l.name_, l.reader_, used(object), l.depth_};
+  }
+  static unsigned used(const void* object) {
+    const Link& l = *static_cast<const Link*>(object);
+    return l.tail_ - l.head_;
   }
   // The reader may pop in the cycle of a push, before it or after it. So a push that may bring a
   // new most is judged later: at the next push, before that uses a slot again, or when it is asked

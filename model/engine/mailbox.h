@@ -20,7 +20,7 @@ class Mailbox {
       broken("a mailbox has one reader", reader.name(), 0, name);
     reader_ = reader;
     name_ = name;
-    reader.domain->watch(Watched{this, report, level, changes, keep_most, most});
+    reader.domain->watch(Watched{this, report, level, used, changes, keep_most, most});
   }
   // Called from outside, for a later cycle of the reader.
   void deliver(Cycle at, u32 source, T item) {
@@ -76,9 +76,13 @@ class Mailbox {
   }
   static Level level(const void* object) {
     const Mailbox& m = *static_cast<const Mailbox*>(object);
+    return {m.name_, m.reader_.block, used(object), 0};
+  }
+  static unsigned used(const void* object) {
+    const Mailbox& m = *static_cast<const Mailbox*>(object);
     unsigned due = 0;
     for (u32 i = m.head_; i != m.tail_ && m.slot(i).at <= m.reader_.now(); ++i) ++due;
-    return {m.name_, m.reader_.block, due, 0};
+    return due;
   }
   // The level rises by time, until a pop: then it is that after the cycle before. In this one
   // another item may come due, beside the one that goes.
@@ -86,11 +90,10 @@ class Mailbox {
     while (tail_ - head_ > most_ && slot(head_ + most_).at < reader_.now()) ++most_;
   }
   static void keep_most(void* object, unsigned least) {
-    static_cast<Mailbox*>(object)->most_ =
-        least == kNoMost ? least : std::max(least, level(object).used);
+    static_cast<Mailbox*>(object)->most_ = least == kNoMost ? least : std::max(least, used(object));
   }
   static unsigned most(const void* object) {
-    return std::max(static_cast<const Mailbox*>(object)->most_, level(object).used);
+    return std::max(static_cast<const Mailbox*>(object)->most_, used(object));
   }
   static void changes(const void* object, Cycle from, Cycle to, std::vector<LevelChange>& list) {
     const Mailbox& m = *static_cast<const Mailbox*>(object);

@@ -48,6 +48,7 @@ struct Watched {
   void* object;
   void (*report)(const void* object, std::vector<Wait>& waits);
   Level (*level)(const void* object);
+  unsigned (*used)(const void* object);  // level().used
   // Appends the changes known so far in cycles after `from` and before `to`; nullptr: there are
   // none.
   void (*changes)(const void* object, Cycle from, Cycle to, std::vector<LevelChange>&);

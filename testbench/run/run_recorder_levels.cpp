@@ -44,7 +44,7 @@ void RunRecorder::look_at_levels(Chip& chip, Cycle at) {
   const auto& watched = chip.domain->watched();
   chip.changes.clear();
   for (std::size_t w = 0; w < chip.levels.size(); ++w) {
-    chip.levels[w] = watched[w].level(watched[w].object).used;
+    chip.levels[w] = watched[w].used(watched[w].object);
     if (!watched[w].changes || chip.next == at) continue;
     chip.found.clear();
     watched[w].changes(watched[w].object, chip.next, at + 1, chip.found);

@@ -50,7 +50,7 @@ void LevelChanges::catch_up(Chip& chip, Cycle to) {
 void LevelChanges::sample(Chip& chip, Cycle at) {
   const auto& watched = chip.domain->watched();
   for (std::size_t w = 0; w < watched.size(); ++w) {
-    const u64 used = watched[w].level(watched[w].object).used;
+    const u64 used = watched[w].used(watched[w].object);
     if (used == chip.values[w]) continue;
     chip.values[w] = used;
     sink_(chip.number, w, chip.time_of(at), used);
