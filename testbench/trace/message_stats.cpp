@@ -2,8 +2,8 @@
 #include "testbench/trace/message_stats.h"
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
-#include <numeric>
 
 namespace hca::testbench {
 namespace {
@@ -20,40 +20,61 @@ nlohmann::json figures_of(const engine::Histogram& h) {
           {"p99_ns", nanoseconds(h.percentile(99))},
           {"max_ns", nanoseconds(h.max())}};
 }
-}  // namespace
-
-namespace {
-std::vector<std::size_t> sorted_places(const GroupPlaces& places, std::size_t count) {
-  std::vector<std::size_t> order(count);
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::sort(order, {}, [&](std::size_t place) { return places.key(place); });
-  return order;
+// {"by", "name", "count", "bytes", and the figures} of each place of a group that has messages.
+template <class Kinds>
+void append_groups(nlohmann::json& list, std::size_t g, const GroupPlaces& places,
+                   const Kinds& kinds) {
+  std::map<u64, std::pair<engine::Histogram, nlohmann::json>> by_key;
+  for (const auto& [at, kind] : kinds) {
+    auto& [whole, group] = by_key[places.key(at[g])];
+    if (!whole.count())
+      group = {{"by", kMessageGroups[g].by},
+               {"name", places.name(kMessageGroups[g], at[g])},
+               {"bytes", u64{0}}};
+    whole.merge(kind.whole);
+    group["bytes"] = group["bytes"].template get<u64>() + kind.bytes;
+  }
+  for (auto& [key, of] : by_key) {
+    auto& [whole, group] = of;
+    group["count"] = whole.count();
+    group.update(figures_of(whole));
+    list.push_back(std::move(group));
+  }
 }
 }  // namespace
 
-void MessageStats::add(const MessageTimes& message) {
-  const u64 number = whole_.count();
-  whole_.add(message.whole());
+MessageStats::Kind& MessageStats::kind_of(const MessageTimes& message) {
   const GroupedMessage grouped{message.chip, message.qpn, message.bytes, message.operation,
                                message.entry};
-  for (std::size_t g = 0; g < groups_.size(); ++g) {
-    Group& group = groups_[g];
-    const std::size_t place = group.places.of(message.chip, kMessageGroups[g].value(grouped));
-    if (place >= group.whole.size()) group.whole.resize(place + 1), group.bytes.resize(place + 1);
-    group.whole[place].add(message.whole());
-    group.bytes[place] += message.bytes;
-  }
+  Places places;
+  for (std::size_t g = 0; g < groups_.size(); ++g)
+    places[g] = groups_[g].of(message.chip, kMessageGroups[g].value(grouped));
+  if (!last_ || last_->first != places) last_ = &*kinds_.try_emplace(places).first;
+  return last_->second;
+}
+
+engine::Histogram MessageStats::whole() const {
+  engine::Histogram all;
+  for (const auto& [places, kind] : kinds_) all.merge(kind.whole);
+  return all;
+}
+
+void MessageStats::add(const MessageTimes& message) {
+  const u64 number = count_++;
+  Kind& kind = kind_of(message);
+  kind.whole.add(message.whole());
+  kind.bytes += message.bytes;
   u64 from = message.start();
   for (const auto& [station, at] : message.way()) {
     if (station != Station::Rung) steps_[std::size_t(station)].add(at - from);
     from = at;
   }
-  if (number % stride_ == 0) {
+  if ((number & (stride_ - 1)) == 0) {
     if (even_.size() == kMostEven) {
       stride_ *= 2;
       std::erase_if(even_, [&](const Kept& kept) { return kept.number % stride_; });
     }
-    if (number % stride_ == 0) even_.push_back({number, message});
+    if ((number & (stride_ - 1)) == 0) even_.push_back({number, message});
   }
   // Among equals the first.
   const auto slower = [](const Kept& a, const Kept& b) {
@@ -71,6 +92,7 @@ void MessageStats::add(const MessageTimes& message) {
 
 nlohmann::json MessageStats::json(std::size_t messages) const {
   using nlohmann::json;
+  const engine::Histogram whole_of_all = whole();
   json steps = json::array();
   for (std::size_t s = 0; s < kStations; ++s)
     if (steps_[s].count()) {
@@ -78,22 +100,13 @@ nlohmann::json MessageStats::json(std::size_t messages) const {
       step["step"] = kStationNames[s], step["count"] = steps_[s].count();
       // A step that some messages do not have takes none of their time.
       step["share"] =
-          *steps_[s].mean() * double(steps_[s].count()) / (*whole_.mean() * double(whole_.count()));
+          *steps_[s].mean() * double(steps_[s].count()) / (*whole_of_all.mean() * double(count_));
       steps.push_back(std::move(step));
     }
   json groups = json::array();
-  for (std::size_t g = 0; g < groups_.size(); ++g)
-    for (const std::size_t place : sorted_places(groups_[g].places, groups_[g].whole.size())) {
-      const engine::Histogram& whole = groups_[g].whole[place];
-      if (!whole.count()) continue;
-      json group = figures_of(whole);
-      group["by"] = kMessageGroups[g].by;
-      group["name"] = groups_[g].places.name(kMessageGroups[g], place);
-      group["count"] = whole.count(), group["bytes"] = groups_[g].bytes[place];
-      groups.push_back(std::move(group));
-    }
+  for (std::size_t g = 0; g < groups_.size(); ++g) append_groups(groups, g, groups_[g], kinds_);
   json all{{"count", count()},
-           {"whole", figures_of(whole_)},
+           {"whole", figures_of(whole_of_all)},
            {"groups", std::move(groups)},
            {"steps", std::move(steps)}};
   if (!messages) return all;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <array>
+#include <map>
 #include <nlohmann/json_fwd.hpp>
+#include <utility>
 #include <vector>
 
 #include "model/engine/histogram.h"
@@ -16,9 +18,11 @@ class MessageStats {
  public:
   static constexpr std::size_t kMostEven = 8192, kMostSlow = 16;
 
+  MessageStats() = default;
+  MessageStats(MessageStats&&) = default;  // `last_` stays where it is
   void add(const MessageTimes& message);
-  u64 count() const { return whole_.count(); }
-  const engine::Histogram& whole() const { return whole_; }  // ps
+  u64 count() const { return count_; }
+  engine::Histogram whole() const;  // ps
   // {"count", "whole", "groups": [{"by", "name", "count", "bytes", ...}], "steps": [{"step", ...}]},
   // each with mean_ns, p50_ns, p99_ns, max_ns (null:
   // too few samples), and up to `messages` samples (0: only the figures) as [number, hca, qpn,
@@ -30,16 +34,21 @@ class MessageStats {
     u64 number;
     MessageTimes times;
   };
-  struct Group {
-    GroupPlaces places;
-    std::vector<engine::Histogram> whole;  // by place, ps
-    std::vector<u64> bytes;
+  // Messages that have the same places in all groups: each is counted once, and figures of a group
+  // are merged when they are read.
+  using Places = std::array<std::size_t, kMessageGroups.size()>;
+  struct Kind {
+    engine::Histogram whole;  // ps
+    u64 bytes = 0;
   };
-  std::array<Group, kMessageGroups.size()> groups_;
+  Kind& kind_of(const MessageTimes& message);
+  std::array<GroupPlaces, kMessageGroups.size()> groups_;
+  std::map<Places, Kind> kinds_;
+  std::pair<const Places, Kind>* last_ = nullptr;   // the last message's
   std::array<engine::Histogram, kStations> steps_;  // ps; by the station at the end of the step
-  engine::Histogram whole_;
+  u64 count_ = 0;
   std::vector<Kept> even_;  // every `stride_`th
   std::vector<Kept> slow_;  // a heap with the fastest on top
-  u64 stride_ = 1;
+  u64 stride_ = 1;          // a power of two
 };
 }  // namespace hca::testbench

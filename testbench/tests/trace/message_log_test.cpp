@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "testbench/trace/message_log.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "model/engine/random.h"
 #include "testbench/tests/run_text.h"
 #include "testbench/trace/message_stats.h"
 
@@ -102,6 +105,52 @@ TEST_CASE("a longer cable is in the steps of the wire alone", "[messages]") {
     a.erase(Wire), a.erase(AnswerWire), b.erase(Wire), b.erase(AnswerWire);
     CHECK(a == b);
   }
+}
+
+// The first 32 queue pairs of a chip have figures of their own.
+TEST_CASE("the figures of a group are those of its messages, however others are mixed",
+          "[messages]") {
+  engine::Random random(7);
+  MessageStats stats;
+  std::map<std::pair<std::string, std::string>, std::pair<engine::Histogram, u64>> wanted;
+  engine::Histogram whole;
+  for (u64 i = 0; i < 20'000; ++i) {
+    MessageTimes m;
+    m.chip = unsigned(random.below(2)), m.qpn = u32(i < 40 ? i : random.below(40));
+    if (i < 40) m.chip = 0;
+    m.entry = u32(random.below(3)), m.operation = Operation(random.below(3));
+    m.bytes = 64 << random.below(4);
+    const u64 time = random.below(1000) * 1000;
+    m.at[std::size_t(Rung)] = i, m.at[std::size_t(Taken)] = i + time;
+    stats.add(m);
+    whole.add(time);
+    const auto count = [&](const char* by, const std::string& name) {
+      auto& [times, bytes] = wanted[{by, name}];
+      times.add(time), bytes += m.bytes;
+    };
+    count("entry", fmt::format("entry {}", m.entry));
+    count("operation", std::string(name_of(m.operation)));
+    count("size", fmt::format("{} B", m.bytes));
+    if (m.chip == 0)
+      count("queue pair",
+            m.qpn < 32 ? fmt::format("hca0 QP {:#x}", m.qpn) : std::string("all others"));
+  }
+  const nlohmann::json all = stats.json(0);
+  CHECK(all["whole"]["mean_ns"] == *whole.mean() / 1000);
+  std::size_t found = 0;
+  for (const auto& group : all["groups"]) {
+    const auto at = wanted.find({group["by"], group["name"]});
+    // Both chips share the others.
+    if (at == wanted.end() || group["name"] == "all others") continue;
+    ++found;
+    const auto& [times, bytes] = at->second;
+    CHECK(group["count"] == times.count());
+    CHECK(group["bytes"] == bytes);
+    CHECK(group["mean_ns"] == *times.mean() / 1000);
+    CHECK(group["p50_ns"] == double(*times.percentile(50)) / 1000);
+    CHECK(group["p99_ns"].is_null() == !times.percentile(99));
+  }
+  CHECK(found == 3 + 3 + 4 + 32);
 }
 
 TEST_CASE("figures are of all messages, and of those kept are the slowest", "[messages]") {
