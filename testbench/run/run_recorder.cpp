@@ -48,7 +48,7 @@ RunRecorder::RunRecorder(Testbed& testbed)
 RunRecorder::~RunRecorder() {
   for (unsigned i = 0; i < chips_.size(); ++i) {
     std::erase(testbed_.node(i).cpu.meters, &cores_[i]);
-    testbed_.node(i).pcie().meter = nullptr, testbed_.node(i).pcie().waits = nullptr;
+    testbed_.node(i).pcie().attach(nullptr);
     chips_[i].domain->sample(nullptr, nullptr);
     testbed_.node(i).hca.probes().detach(chips_[i]);
   }
@@ -193,18 +193,28 @@ void RunRecorder::add_slow_core(unsigned wire, unsigned end) {
 
 void RunRecorder::add_pcie(unsigned i) {
   tlm_::PcieLink& link = testbed_.node(i).pcie();
-  std::array<std::size_t, tlm_::kPcieParts.size()> parts{};
-  for (std::size_t p = 0; p < parts.size(); ++p) {
+  Pcie& pcie = chips_[i].pcie;
+  pcie.recorder = this, pcie.chip = i, pcie.period = testbed_.node(i).hca.period().value();
+  for (std::size_t p = 0; p < pcie.resources.size(); ++p) {
     const auto& [name, kind, knob] = tlm_::kPcieParts[p];
     if (const u32 of = link.count(tlm_::PciePart(p)))
-      parts[p] = add_resource("PCIe", fmt::format("hca{} PCIe {}", i, name), std::string(kind), of,
-                              std::string(knob));
+      pcie.resources[p] = add_resource("PCIe", fmt::format("hca{} PCIe {}", i, name),
+                                       std::string(kind), of, std::string(knob));
   }
-  const u64 period = testbed_.node(i).hca.period().value();
-  link.meter = [this, i, parts, period](tlm_::PciePart part, Cycle from, Cycle to, double amount) {
-    use(parts[std::size_t(part)], from * period, to * period, amount * double(period));
-    peaks_.use_pcie(i, part, from, to, amount);
-  };
+  link.attach(&pcie);
+}
+
+void RunRecorder::Pcie::use(tlm_::PciePart part, Cycle from, Cycle to, double amount) {
+  recorder->use(resources[std::size_t(part)], from * period, to * period, amount * double(period));
+  recorder->peaks_.use_pcie(chip, part, from, to, amount);
+}
+
+void RunRecorder::Pcie::waits(tlm_::PciePart part, Cycle from, Cycle to) {
+  Cycle& until = waited_until[std::size_t(part)];
+  from = std::max(from, until);
+  if (to <= from) return;
+  waited[std::size_t(part)] += to - from;
+  until = to;
 }
 
 void RunRecorder::add_levels(unsigned i) {

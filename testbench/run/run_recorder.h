@@ -100,6 +100,17 @@ class RunRecorder {
     void was_full(const void* program, Cycle since, Cycle until) override;
     void offers(const void* program, const Offer& offer) override;
   };
+  // The use of a chip's PCIe, by part: its resource, and the cycles in which one or more TLPs waited
+  // for it, counted up to `waited_until`.
+  struct Pcie final : tlm_::PcieMeter {
+    RunRecorder* recorder = nullptr;
+    unsigned chip = 0;
+    u64 period = 0;
+    std::array<std::size_t, tlm_::kPcieParts.size()> resources{};
+    std::array<u64, tlm_::kPcieParts.size()> waited{}, waited_until{};
+    void use(tlm_::PciePart part, Cycle from, Cycle to, double amount) override;
+    void waits(tlm_::PciePart part, Cycle from, Cycle to) override;
+  };
   // The levels before the blocks of a chip, and the events of items that pass them.
   struct Chip : engine::ProbeSink {
     RunRecorder* recorder = nullptr;
@@ -152,9 +163,7 @@ class RunRecorder {
       const Stall* of;
     };
     std::vector<SampledStall> stalls;
-    // For the parts of PCIe: cycles in which one or more TLPs waited for it, counted up to
-    // `pcie_until`.
-    std::array<u64, std::size_t(tlm_::PciePart::Count)> pcie_waits{}, pcie_until{};
+    Pcie pcie;
     std::vector<bool> qps;  // by number: had a message in this part of the run
     std::size_t atomics = kNoResource;
     const blocks::RequesterCounters* requester = nullptr;

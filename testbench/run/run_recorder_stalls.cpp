@@ -96,17 +96,8 @@ void RunRecorder::add_stalls(unsigned i) {
                              if (row.unit == engine::kWaited)
                                add_stall(i, "host", std::string(row.sentence), &value, row.name);
                            });
-  Chip& chip = chips_[i];
-  for (std::size_t p = 0; p < chip.pcie_waits.size(); ++p)
-    add_stall(i, "PCIe", std::string(tlm_::kPcieParts[p].name), &chip.pcie_waits[p]);
-  testbed_.node(i).pcie().waits = [&chip](tlm_::PciePart part, Cycle from, Cycle to) {
-    Cycle& until = chip.pcie_until[std::size_t(part)];
-    from = std::max(from, until);
-    if (to > from) {
-      chip.pcie_waits[std::size_t(part)] += to - from;
-      until = to;
-    }
-  };
+  for (std::size_t p = 0; p < tlm_::kPcieParts.size(); ++p)
+    add_stall(i, "PCIe", std::string(tlm_::kPcieParts[p].name), &chips_[i].pcie.waited[p]);
 }
 
 // Waits are counted when they are over: they are drawn over the time in front.

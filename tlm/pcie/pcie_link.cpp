@@ -289,7 +289,7 @@ void PcieLink::tell_bytes(PciePart part, Cycle end, u64 bytes) const {
   const engine::Rate& rate = up_.rate();  // of both lines
   const double cycles = double(bytes) * double(rate.cycles) / double(rate.bytes);
   const Cycle whole = std::min(end, Cycle(cycles) + 1);
-  meter(part, end - whole, end, cycles);
+  meter_->use(part, end - whole, end, cycles);
 }
 
 Cycle PcieLink::mmio_write(Cycle at, u32 bytes) {

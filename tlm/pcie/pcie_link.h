@@ -2,7 +2,6 @@
 #pragma once
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <string_view>
 #include <vector>
 
@@ -49,6 +48,21 @@ inline constexpr std::array<PciePartRow, std::size_t(PciePart::Count)> kPciePart
      {"host memory", "memory", "pcie.memory_rate, pcie.memory_channels"},
      {"reads of one cache line", "memory", "pcie.same_line_interval"}}};
 
+// Is told how the parts of a link are used.
+class PcieMeter {
+ public:
+  // `amount` cycles of a line, or of tags, credits, walkers or channels, spread evenly between two
+  // cycles. A tag counts from the first cycle in which the tags allow its request to the last
+  // completion; a credit from the start of its TLP until it returns.
+  virtual void use(PciePart part, Cycle from, Cycle to, double amount) = 0;
+  // TLPs wait for a part, from one cycle to a later one. For each part the calls come in the order
+  // of their begins or of their ends; intervals may overlap.
+  virtual void waits(PciePart part, Cycle from, Cycle to) = 0;
+
+ protected:
+  ~PcieMeter() = default;
+};
+
 // Counters of the caches in the root complex, and of reads that wait for each other.
 struct RootCounters {
   u64 translations = 0, walks = 0, llc_reads = 0, llc_hits = 0, written_back = 0, line_waits = 0;
@@ -86,21 +100,17 @@ class PcieLink : public blocks::HostTiming {
   // The minimum time from the host to the HCA.
   Cycle latency() const { return latency_; }
 
-  // Called if the link was made with metering: `amount` cycles of a line, or of tags or credits,
-  // spread evenly between two cycles. A tag counts from the first cycle in which the tags allow its
-  // request to the last completion; a credit from the start of its TLP until it returns.
-  std::function<void(PciePart part, Cycle from, Cycle to, double amount)> meter;
-  // With metering: TLPs wait for a part, from one cycle to another. For each part the calls come in
-  // the order of their begins or of their ends; intervals may overlap.
-  std::function<void(PciePart part, Cycle from, Cycle to)> waits;
+  // Tells its use from now on, if it was made with metering; nullptr: nobody.
+  virtual void attach(PcieMeter* meter) { meter_ = meter; }
   // How many units there are; 0: the part cannot limit.
   virtual u32 count(PciePart part) const { return count_of_wires(part); }
 
  protected:
   static constexpr u64 kBeatBytes = 64;  // moved by the chip
   u32 count_of_wires(PciePart part) const;
-  // Reports `bytes` that have left a line by cycle `end`.
+  // Tells of `bytes` that have left a line by cycle `end`.
   void tell_bytes(PciePart part, Cycle end, u64 bytes) const;
+  PcieMeter* meter_ = nullptr;
   // The size of an AtomicOp on the line.
   u64 atomic_bytes(u32 operands) const { return operands + u64{config_.write_header}; }
   // The payload sizes of the completions of a part.

@@ -21,8 +21,8 @@ PcieTlpLink::PcieTlpLink(const PcieConfig& c, u64 hertz, u64 seed)
           PciePart::CompletionData},
       nonposted_(c.root_nonposted_headers),
       root_(c, hertz) {
-  root_.meter = [this](PciePart part, Cycle from, Cycle to) { tell(part, from, to, 1); };
-  root_.waits = [this](PciePart part, Cycle from, Cycle to) { tell_wait(part, from, to); };
+  for (unsigned part = 0; part < kPcieParts.size(); ++part)
+    counted_ |= u32{PcieTlpLink::count(PciePart(part)) != 0} << part;
 }
 
 u32 PcieTlpLink::count(PciePart part) const {
@@ -155,19 +155,6 @@ Cycle PcieTlpLink::with_credits(Credits& credits, Cycle at, u32 bytes) {
   tell_wait(credits.of_headers, at, header);
   tell_wait(credits.of_data, at, data);
   return std::max({at, header, data});
-}
-
-void PcieTlpLink::tell_wait(PciePart part, Cycle from, Cycle to) const {
-  if (waits && to > from) waits(part, from, to);
-}
-
-// `amount` of a part that is there are in use between two cycles.
-void PcieTlpLink::tell(PciePart part, Cycle from, Cycle to, double amount) const {
-  if (meter && count(part)) meter(part, from, to, amount * double(to - from));
-}
-
-void PcieTlpLink::tell_line(PciePart part, Cycle end, u64 bytes) const {
-  if (meter) tell_bytes(part, end, bytes);
 }
 
 bool needs_tlps(const PcieConfig& c) {

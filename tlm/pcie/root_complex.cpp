@@ -41,7 +41,7 @@ Cycle RootComplex::translated(Cycle at, u64 address, u32 bytes) {
     const u32 slot = pages_.find(page);
     all = std::max(all, slot == pages_.kNone ? walked(at, page) : walked_[slot]);
   });
-  if (waits && all > at) waits(PciePart::Walkers, at, all);
+  if (meter && all > at) meter->waits(PciePart::Walkers, at, all);
   return all;
 }
 
@@ -53,7 +53,7 @@ Cycle RootComplex::walked(Cycle at, u64 page) {
   const u32 slot = pages_.choose(page);
   pages_.put(slot, page);
   walked_[slot] = to;
-  if (meter) meter(PciePart::Walkers, from, to);
+  if (meter) meter->use(PciePart::Walkers, from, to, double(to - from));
   return to;
 }
 
@@ -84,8 +84,8 @@ RootComplex::Turn RootComplex::memory_turn(Cycle at, u64 address, u64 bytes) {
     TlpLine& channel = channel_of(address >> interleave_bits_);
     const Cycle begins = std::max(at, channel.free_from());
     const Cycle end = channel.send(at, here);
-    if (waits && begins > at) waits(PciePart::Memory, at, begins);
-    if (meter) meter(PciePart::Memory, begins, end);
+    if (meter && begins > at) meter->waits(PciePart::Memory, at, begins);
+    if (meter) meter->use(PciePart::Memory, begins, end, double(end - begins));
     turn = {std::max(turn.begins, begins), std::max(turn.ends, end)};
     address += here;
     bytes -= here;
@@ -99,8 +99,9 @@ Cycle RootComplex::lines_turn(Cycle at, u64 address, u32 bytes) {
   for_each_block(address, bytes, kLineBytes, [&](u64 line) {
     const LineReads::Turn turn = line_reads_.take(at, line);
     counters_.line_waits += turn.begins > at;
-    if (waits && turn.begins > at) waits(PciePart::Lines, at, turn.begins);
-    if (meter && turn.more) meter(PciePart::Lines, turn.ends - turn.more, turn.ends);
+    if (meter && turn.begins > at) meter->waits(PciePart::Lines, at, turn.begins);
+    if (meter && turn.more)
+      meter->use(PciePart::Lines, turn.ends - turn.more, turn.ends, double(turn.more));
     all = std::max(all, turn.begins);
   });
   return all;

@@ -28,8 +28,6 @@ namespace hca::tlm_ {
 //    channel follow the order of the calls.
 class RootComplex {
  public:
-  // A walker, memory or a line is busy from one cycle to another, or a TLP waits for one.
-  using Meter = std::function<void(PciePart part, Cycle from, Cycle to)>;
   RootComplex(const PcieConfig& config, u64 hertz);
   // The cycle in which a TLP that has arrived in `at` goes on to memory.
   Cycle read_goes_on(Cycle at, u64 address, u32 bytes);
@@ -39,7 +37,7 @@ class RootComplex {
   // When a write that goes on in `at` has left the buffer.
   Cycle write(Cycle at, u64 address, u32 bytes);
   const RootCounters& counters() const { return counters_; }
-  Meter meter, waits;
+  PcieMeter* meter = nullptr;  // of walkers, memory and lines
 
  private:
   Cycle translated(Cycle at, u64 address, u32 bytes);

@@ -123,26 +123,29 @@ TEST_CASE("a read that waits for its line does not keep memory", "[pcie][same_li
 }
 
 TEST_CASE("lines tell how long the busiest was held, and what waits", "[pcie][same_line][meter]") {
+  struct Meter final : PcieMeter {
+    void use(PciePart part, Cycle from, Cycle to, double amount) override {
+      if (part != PciePart::Lines) return;
+      CHECK(amount == double(to - from));
+      used.emplace_back(from, to);
+    }
+    void waits(PciePart part, Cycle from, Cycle to) override {
+      if (part == PciePart::Lines) waited.emplace_back(from, to);
+    }
+    std::vector<std::pair<Cycle, Cycle>> used, waited;
+  } meter;
   PcieTlpLink link(with_interval(), kHertz);
-  std::vector<std::pair<Cycle, Cycle>> used, waited;
-  link.meter = [&](PciePart part, Cycle from, Cycle to, double amount) {
-    if (part != PciePart::Lines) return;
-    CHECK(amount == double(to - from));
-    used.emplace_back(from, to);
-  };
-  link.waits = [&](PciePart part, Cycle from, Cycle to) {
-    if (part == PciePart::Lines) waited.emplace_back(from, to);
-  };
+  link.attach(&meter);
   CHECK(link.count(PciePart::Lines) == 1);
   CHECK(PcieTlpLink(plain(), kHertz).count(PciePart::Lines) == 0);
   for (const u64 address : {0, 64, 0}) link.read(0, address, 8);
   // The second line is held no longer than the first one.
-  CHECK(used == std::vector<std::pair<Cycle, Cycle>>{{12, 112}, {112, 212}});
-  CHECK(waited == std::vector<std::pair<Cycle, Cycle>>{{15, 112}});
+  CHECK(meter.used == std::vector<std::pair<Cycle, Cycle>>{{12, 112}, {112, 212}});
+  CHECK(meter.waited == std::vector<std::pair<Cycle, Cycle>>{{15, 112}});
   CHECK(link.root().counters().line_waits == 1);
   // Long after, another line is the busiest.
   link.read(100'000, 64, 8);
-  CHECK(used.back() == std::pair<Cycle, Cycle>{100'012, 100'112});
+  CHECK(meter.used.back() == std::pair<Cycle, Cycle>{100'012, 100'112});
 }
 
 TEST_CASE("lines that are free are forgotten without a change of times", "[pcie][same_line]") {

@@ -11,13 +11,14 @@
 namespace hca::tlm_ {
 namespace {
 using Times = std::vector<std::pair<Cycle, Cycle>>;
-struct MeteredLink : PcieTlpLink {
+struct MeteredLink final : PcieTlpLink, PcieMeter {
   explicit MeteredLink(const PcieConfig& config, u64 seed = 0) : PcieTlpLink(config, kHertz, seed) {
-    meter = [this](PciePart part, Cycle from, Cycle to, double amount) {
-      used[part].emplace_back(from, to), amounts[part] += amount;
-    };
-    waits = [this](PciePart part, Cycle from, Cycle to) { waited[part].emplace_back(from, to); };
+    attach(this);
   }
+  void use(PciePart part, Cycle from, Cycle to, double amount) override {
+    used[part].emplace_back(from, to), amounts[part] += amount;
+  }
+  void waits(PciePart part, Cycle from, Cycle to) override { waited[part].emplace_back(from, to); }
   Cycle write_from(Cycle at, u64 address = 0, u32 bytes = 64) {
     return PcieTlpLink::write(at, at, address, bytes).memory;
   }

@@ -9,6 +9,7 @@
 #include <map>
 
 #include "testbench/tests/tlm/pcie/pcie_by_hand.h"
+#include "testbench/tests/tlm/pcie/sum_of_use.h"
 
 namespace hca::tlm_ {
 TEST_CASE("TLP by TLP a link has the times of one that counts whole requests", "[pcie]") {
@@ -243,8 +244,9 @@ TEST_CASE("credits are in use from the start of their TLP until they are back", 
   PcieConfig config = plain();
   config.root_posted_data = 32, config.credit_latency = 40'000;
   PcieTlpLink link(config, kHertz);
-  std::map<PciePart, double> used;
-  link.meter = [&](PciePart part, Cycle, Cycle, double amount) { used[part] += amount; };
+  SumOfUse meter;
+  link.attach(&meter);
+  auto& used = meter.used;
   for (u32 i = 0; i < 1000; ++i) link.write(0, 0, 0, 256);
   // 16 credits of each first of a round for its 48 cycles. The second starts at 17.5, seen in 18,
   // and ends at 35: its credits are back in 65, 47 later.
@@ -260,8 +262,9 @@ TEST_CASE("an AtomicOp tells what it takes of the link", "[pcie]") {
   PcieConfig config = plain();
   config.root_nonposted_headers = GENERATE(0u, 17u);  // whole requests, TLP by TLP
   const auto link = make_pcie_link(config, kHertz, 0, true);
-  std::map<PciePart, double> used;
-  link->meter = [&](PciePart part, Cycle, Cycle, double amount) { used[part] += amount; };
+  SumOfUse meter;
+  link->attach(&meter);
+  auto& used = meter.used;
   CHECK(link->atomic(100, 0, 8).last == 129);
   CHECK(used[PciePart::Up] == Approx(2));
   CHECK(used[PciePart::Down] == Approx(1.75));

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "testbench/tests/tlm/pcie/pcie_by_hand.h"
+#include "testbench/tests/tlm/pcie/sum_of_use.h"
 #include "tlm/pcie/pcie_tlp_link.h"
 
 namespace hca::tlm_ {
@@ -205,8 +206,9 @@ TEST_CASE("walkers and memory tell when they are at work", "[pcie][iommu][memory
   PcieTlpLink link(config, kHertz);
   CHECK(link.count(PciePart::Walkers) == 3);
   CHECK(link.count(PciePart::Memory) == 1);
-  std::map<PciePart, double> used;
-  link.meter = [&](PciePart part, Cycle, Cycle, double amount) { used[part] += amount; };
+  SumOfUse meter;
+  link.attach(&meter);
+  auto& used = meter.used;
   for (u64 i = 0; i < 10; ++i) link.write(i * 1000, i * 1000, i * kPage, 64);
   CHECK(used[PciePart::Walkers] == 10 * 100);
   CHECK(used[PciePart::Memory] == 10 * 16);

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <map>
+
+#include "tlm/pcie/pcie_link.h"
+
+namespace hca::tlm_ {
+// Adds up what a link tells of the use of its parts, cycles.
+struct SumOfUse final : PcieMeter {
+  std::map<PciePart, double> used;
+  void use(PciePart part, Cycle, Cycle, double amount) override { used[part] += amount; }
+  void waits(PciePart, Cycle, Cycle) override {}
+};
+}  // namespace hca::tlm_
