@@ -14,14 +14,19 @@ RunRecorder::RunRecorder(Testbed& testbed)
     : testbed_(testbed),
       peaks_(testbed),
       ladder_(testbed),
-      log_(testbed,
-           [this](const MessageTimes& message) {
-             if (!recording_) return;
-             taken_.add(message.start() + message.whole(), message.chip, message);
-             if (++since_hand_on_ < kTakenEach) return;
-             since_hand_on_ = 0;
-             taken_.hand_on_until(kernel_picoseconds());
-           }),
+      log_(
+          testbed,
+          [this](const MessageTimes& message) {
+            if (!recording_) return;
+            taken_.add(message.start() + message.whole(), message.chip, message);
+            if (++since_hand_on_ < kTakenEach) return;
+            since_hand_on_ = 0;
+            taken_.hand_on_until(kernel_picoseconds());
+          },
+          [this](unsigned receiver, u64 picoseconds, const proto::FrameView& frame,
+                 const proto::ParsedPacket& packet) {
+            if (recording_) ladder_.frame(receiver, picoseconds, frame.size(), packet);
+          }),
       taken_([this](u64, const MessageTimes& message) {
         phases_.back().times.add(message);
         if (message_sink) message_sink(message);
@@ -149,9 +154,6 @@ void RunRecorder::add_wire(unsigned number) {
         const u64 time = testbed_.time_on_link(number, sender, frame.size());
         use(lines[sender], at.value(), at.value() + time, double(time));
       });
-  wire.add_tap([this, &ends](u8 sender, sc_core::sc_time at, const proto::FrameView& frame) {
-    if (recording_) ladder_.frame(ends[other_end(sender)].node, at.value(), frame);
-  });
 }
 
 // Picoseconds that a frame takes of the datapath of a chip.
@@ -312,6 +314,11 @@ void RunRecorder::add_paces(unsigned i) {
   for (std::size_t p = 0; p < chip.paces.size(); ++p)
     chip.pace_of[chip.paces[p].block * blocks::kStepNames.size() + chip.paces[p].kind] = u8(p + 1);
   hub.attach(chip);
+}
+
+bool RunRecorder::Chip::wants(std::string_view block) const {
+  const engine::ProbeHub& hub = recorder->testbed_.node(pcie.chip).hca.probes();
+  return std::ranges::any_of(paces, [&](const Pace& p) { return hub.name(p.block) == block; });
 }
 
 void RunRecorder::Chip::event(const engine::Event& event) {

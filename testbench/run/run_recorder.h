@@ -174,6 +174,7 @@ class RunRecorder {
     u64 no_room_begun = 0;
     u64 dropped_for_room() const;
     void event(const engine::Event& event) override;
+    bool wants(std::string_view block) const override;
   };
   // Cycles from one sample of the levels to the next, at first; and the least number of samples in
   // a bucket of the series when it has grown.

@@ -109,10 +109,11 @@ struct BlockRow {
   static void doorbell(const Seen& s) {
     Log::Queue* queue = s.queue();
     if (!queue) return;
-    for (auto message = queue->open.rbegin(); message != queue->open.rend(); ++message) {
-      if (at_of(message->at, Station::Doorbell) != MessageTimes::kNever) return;
-      if (((s.event.b - 1 - message->index) & kIndexMask) <= kIndexMask / 2)
-        at_of(message->at, Station::Doorbell) = s.at;
+    for (u32 i = queue->open.size(); i--;) {
+      auto& message = queue->open.at(i);
+      if (at_of(message.at, Station::Doorbell) != MessageTimes::kNever) return;
+      if (((s.event.b - 1 - message.index) & kIndexMask) <= kIndexMask / 2)
+        at_of(message.at, Station::Doorbell) = s.at;
     }
   }
   static void requester(const Seen& s) {
@@ -142,7 +143,8 @@ struct BlockRow {
     Log::Queue* queue = s.peer();
     if (!queue) return;
     Log::Answer* a = Log::answer(*queue, s.psn());
-    (a ? *a : queue->answers.emplace_back(s.psn())).at(Station::Reply) = s.at;
+    if (!a) a = &(queue->answers.add() = Log::Answer(s.psn()));
+    a->at(Station::Reply) = s.at;
   }
   static void response_check(const Seen& s) {
     Log::stamp_answer(s.queue(), s.psn(), Station::ResponseCheck, s.at);
@@ -158,7 +160,7 @@ struct BlockRow {
     auto* message = queue ? Log::by_index(*queue, u32(s.event.b)) : nullptr;
     if (!message) return;
     at_of(message->at, Station::Completion) = s.at;
-    s.chip.of_cq(queue->cqn).push_back({s.qpn(), message->index});
+    s.chip.of_cq(queue->cqn).push({s.qpn(), message->index});
   }
 };
 
@@ -181,8 +183,11 @@ const std::array<BlockRow, 16> BlockRow::kRows{{
     {"completion", Step::Passed, completion},
 }};
 
-MessageLog::MessageLog(Testbed& testbed, Sink sink)
-    : testbed_(testbed), sink_(std::move(sink)), chips_(testbed.nodes()) {
+MessageLog::MessageLog(Testbed& testbed, Sink sink, Frames frames)
+    : testbed_(testbed),
+      sink_(std::move(sink)),
+      frames_(std::move(frames)),
+      chips_(testbed.nodes()) {
   for (unsigned i = 0; i < testbed.nodes(); ++i) {
     Chip& chip = chips_[i];
     Node& node = testbed.node(i);
@@ -229,7 +234,7 @@ MessageLog::QueuePair& MessageLog::Chip::qp(u32 qpn) {
   return qps[qpn];
 }
 
-std::deque<std::pair<u32, u32>>& MessageLog::Chip::of_cq(u32 cqn) {
+blocks::Ring<std::pair<u32, u32>>& MessageLog::Chip::of_cq(u32 cqn) {
   if (cqn >= to_write.size()) to_write.resize(std::size_t{cqn} + 1);
   return to_write[cqn];
 }
@@ -237,22 +242,27 @@ std::deque<std::pair<u32, u32>>& MessageLog::Chip::of_cq(u32 cqn) {
 MessageLog::Open* MessageLog::by_index(Queue& queue, u32 index) {
   if (queue.open.empty()) return nullptr;
   const u32 place = (index - queue.open.front().index) & kIndexMask;
-  return place < queue.open.size() ? &queue.open[place] : nullptr;
+  return place < queue.open.size() ? &queue.open.at(place) : nullptr;
 }
 
 // The last sent message that does not begin after this PSN.
 MessageLog::Open* MessageLog::by_psn(Queue& queue, u32 psn) {
-  const auto begins = [&](const Open& m) {
+  auto& open = queue.open;
+  const auto begins = [&](u32 place) {
+    const Open& m = open.at(place);
     return m.sent && proto::psn_distance(m.first_psn, psn) >= 0;
   };
-  auto& open = queue.open;
-  if (open.empty() || !begins(open.front())) return nullptr;
+  if (open.empty() || !begins(0)) return nullptr;
   // The place among messages of one packet each.
-  const std::size_t guess =
-      std::min(std::size_t(proto::psn_distance(open.front().first_psn, psn)), open.size() - 1);
-  if (begins(open[guess]) && (guess + 1 == open.size() || !begins(open[guess + 1])))
-    return &open[guess];
-  return &*std::prev(std::partition_point(open.begin(), open.end(), begins));
+  const u32 guess =
+      std::min(u32(proto::psn_distance(open.front().first_psn, psn)), open.size() - 1);
+  if (begins(guess) && (guess + 1 == open.size() || !begins(guess + 1))) return &open.at(guess);
+  u32 last = 0;  // begins; the one at `behind` does not
+  for (u32 behind = open.size(); behind - last > 1;) {
+    const u32 middle = last + (behind - last) / 2;
+    (begins(middle) ? last : behind) = middle;
+  }
+  return &open.at(last);
 }
 
 void MessageLog::stamp(Queue* queue, u32 psn, Station station, u64 at) {
@@ -261,9 +271,15 @@ void MessageLog::stamp(Queue* queue, u32 psn, Station station, u64 at) {
     at_of(message->at, station) = at;
 }
 
+// There is at most one with a PSN.
 MessageLog::Answer* MessageLog::answer(Queue& queue, u32 psn) {
-  for (auto a = queue.answers.rbegin(); a != queue.answers.rend(); ++a)
-    if (a->psn == psn) return &*a;
+  auto& answers = queue.answers;
+  if (answers.empty()) return nullptr;
+  // The place among answers to one packet each.
+  const u32 guess = proto::psn_sub(psn, answers.front().psn);
+  if (guess < answers.size() && answers.at(guess).psn == psn) return &answers.at(guess);
+  for (u32 i = answers.size(); i--;)
+    if (answers.at(i).psn == psn) return &answers.at(i);
   return nullptr;
 }
 
@@ -271,18 +287,30 @@ void MessageLog::stamp_answer(Queue* queue, u32 psn, Station station, u64 at) {
   if (Answer* a = queue ? answer(*queue, psn) : nullptr) a->at(station) = at;
 }
 
-// By the first answer that covers all of it.
+// By the first answer that covers all of it. Those that cover less are not asked for again.
 void MessageLog::complete(Queue& queue, Open& message, u64 at) {
   at_of(message.at, Station::Completed) = at;
+  auto& answers = queue.answers;
   const auto distance = [&](const Answer& a) {
     return proto::psn_distance(message.last_psn, a.psn);
   };
-  std::erase_if(queue.answers, [&](const Answer& a) { return distance(a) < 0; });
-  const auto first =
-      std::min_element(queue.answers.begin(), queue.answers.end(),
-                       [&](const Answer& a, const Answer& b) { return distance(a) < distance(b); });
-  if (first == queue.answers.end()) return;
-  std::ranges::copy(first->times, message.at.begin() + Answer::kFirst);
+  while (!answers.empty() && distance(answers.front()) < 0) answers.drop();
+  const Answer* first = nullptr;
+  for (u32 i = 0; i < answers.size() && !(first && distance(*first) == 0); ++i)
+    if (const Answer& a = answers.at(i);
+        distance(a) >= 0 && (!first || distance(a) < distance(*first)))
+      first = &a;
+  if (first) std::ranges::copy(first->times, message.at.begin() + Answer::kFirst);
+}
+
+bool MessageLog::Chip::wants(std::string_view block) const {
+  const unsigned ports = unsigned(arrived.size());
+  return std::ranges::any_of(BlockRow::kRows, [&](const BlockRow& row) {
+    for (unsigned port = 0; port < ports; ++port)
+      if (block == row.block || block == blocks::port_block_name(ports, port, row.block))
+        return true;
+    return false;
+  });
 }
 
 void MessageLog::take(Chip& chip, const Event& event) {
@@ -309,6 +337,7 @@ void MessageLog::resolve(Chip& chip, u16 last) {
 void MessageLog::frame(unsigned node, u64 picoseconds, const proto::FrameView& bytes) {
   proto::ParsedPacket packet;
   if (proto::parse(bytes, testbed_.link(), packet) != proto::PacketVerdict::Good) return;
+  if (frames_) frames_(node, picoseconds, bytes, packet);
   Chip& receiver = chips_[node];
   if (packet.opcode->is_request)
     stamp(peer_of(receiver, packet.bth.dest_qp), packet.bth.psn, Station::Wire, picoseconds);
@@ -327,7 +356,7 @@ void MessageLog::Chip::rang(Cycle at, Cycle at_bar, u32 offset, std::span<const 
   const auto [qpn, producer] = proto::decode<proto::QueueDoorbell>(data.data());
   Queue* queue = log->queue_of(*this, qpn);
   for (; queue && (queue->posted & kIndexMask) != producer; ++queue->posted) {
-    Open& message = queue->open.emplace_back();
+    Open& message = queue->open.add() = Open{};
     message.chip = number;
     message.qpn = qpn;
     message.index = queue->posted & kIndexMask;
@@ -338,7 +367,7 @@ void MessageLog::Chip::rang(Cycle at, Cycle at_bar, u32 offset, std::span<const 
 
 void MessageLog::Chip::wrote(Cycle at, u32 cqn, u64 cqes) {
   auto& waiting = of_cq(cqn);
-  for (; cqes && !waiting.empty(); --cqes, waiting.pop_front()) {
+  for (; cqes && !waiting.empty(); --cqes, waiting.drop()) {
     const auto [qpn, index] = waiting.front();
     Queue* queue = log->queue_of(*this, qpn);
     if (Open* message = queue ? by_index(*queue, index) : nullptr)
@@ -359,6 +388,6 @@ void MessageLog::Chip::completed(const TakenMessage& taken) {
     at_of(message.at, Station::Unlocked) = taken.unlocked * period;
   at_of(message.at, Station::Taken) = taken.at * period;
   log->sink_(message);
-  queue->open.pop_front();
+  queue->open.drop();
 }
 }  // namespace hca::testbench

@@ -7,7 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "model/blocks/lib/ring.h"
 #include "model/engine/probe.h"
+#include "model/proto/wire/packet.h"
 #include "testbench/testbed/testbed.h"
 
 namespace hca::testbench {
@@ -85,7 +87,10 @@ struct MessageTimes {
 class MessageLog {
  public:
   using Sink = std::function<void(const MessageTimes&)>;
-  MessageLog(Testbed& testbed, Sink sink);
+  // Called for each frame with a good packet that leaves a wire.
+  using Frames = std::function<void(unsigned receiver, u64 picoseconds, const proto::FrameView&,
+                                    const proto::ParsedPacket&)>;
+  MessageLog(Testbed& testbed, Sink sink, Frames frames = {});
   ~MessageLog();
   MessageLog(const MessageLog&) = delete;
 
@@ -97,8 +102,9 @@ class MessageLog {
   struct Answer {
     static constexpr std::size_t kFirst = std::size_t(Station::Reply);
     static constexpr std::size_t kCount = std::size_t(Station::ResponseCheck) + 1 - kFirst;
-    u32 psn;
-    std::array<u64, kCount> times;
+    u32 psn = 0;
+    std::array<u64, kCount> times{};
+    Answer() = default;
     explicit Answer(u32 number) : psn(number) { times.fill(MessageTimes::kNever); }
     u64& at(Station station) { return times[std::size_t(station) - kFirst]; }
   };
@@ -115,8 +121,8 @@ class MessageLog {
   struct Queue {
     u32 posted = 0;  // producer index of the last doorbell
     u32 cqn = 0;
-    std::deque<Open> open;
-    std::deque<Answer> answers;  // for open messages, in order of creation
+    blocks::Ring<Open> open;
+    blocks::Ring<Answer> answers;  // for open messages, in order of creation
   };
   struct BlockOfPort {
     const struct BlockRow* row = nullptr;  // nullptr: its events do not concern messages
@@ -131,10 +137,11 @@ class MessageLog {
     std::deque<Queue> queues;
     std::vector<QueuePair> qps;  // by QPN
     // By CQN: QPN and WQE index of the completions on their way to memory.
-    std::vector<std::deque<std::pair<u32, u32>>> to_write;
+    std::deque<blocks::Ring<std::pair<u32, u32>>> to_write;
     QueuePair& qp(u32 qpn);
-    std::deque<std::pair<u32, u32>>& of_cq(u32 cqn);
+    blocks::Ring<std::pair<u32, u32>>& of_cq(u32 cqn);
     void event(const engine::Event& event) override { log->take(*this, event); }
+    bool wants(std::string_view block) const override;
     void rang(Cycle at, Cycle at_bar, u32 offset, std::span<const u8> data) override;
     void wrote(Cycle at, u32 cqn, u64 cqes) override;
     void completed(const TakenMessage& taken) override;
@@ -165,6 +172,7 @@ class MessageLog {
 
   Testbed& testbed_;
   Sink sink_;
+  Frames frames_;
   std::vector<Chip> chips_;     // by node
   std::vector<unsigned> taps_;  // by wire
 };

@@ -7,13 +7,13 @@
 #include "model/proto/wire/packet.h"
 
 namespace hca::testbench {
-void PacketLadder::frame(unsigned receiver, u64 at, const proto::FrameView& bytes) {
-  proto::ParsedPacket p;
-  if (proto::parse(bytes, testbed_.link(), p) != proto::PacketVerdict::Good || !p.opcode) return;
+void PacketLadder::frame(unsigned receiver, u64 at, std::size_t bytes,
+                         const proto::ParsedPacket& p) {
+  if (!p.opcode) return;
   std::vector<Rung>& rungs = rungs_[{receiver, p.bth.dest_qp}];
   if (rungs.size() == kMost) return;
-  rungs.push_back({at, p.opcode->name, p.bth.psn,
-                   p.has(proto::Ext::Aeth) ? int(p.aeth.syndrome) : -1, bytes.size()});
+  rungs.push_back(
+      {at, p.opcode->name, p.bth.psn, p.has(proto::Ext::Aeth) ? int(p.aeth.syndrome) : -1, bytes});
 }
 
 nlohmann::json PacketLadder::json() const {

@@ -14,8 +14,10 @@ class PacketLadder {
   static constexpr std::size_t kMost = 2000;
 
   explicit PacketLadder(Testbed& testbed) : testbed_(testbed) {}
-  // `receiver`: the receiving node; `picoseconds`: the time there.
-  void frame(unsigned receiver, u64 picoseconds, const proto::FrameView& bytes);
+  // A frame of so many bytes with a good packet; `receiver`: the receiving node; `picoseconds`: the
+  // time there.
+  void frame(unsigned receiver, u64 picoseconds, std::size_t bytes,
+             const proto::ParsedPacket& packet);
   // A list of {"client_qpn", "server_qpn", "frames": [[ps, sender (0: the client), opcode, PSN,
   // syndrome or null, bytes]]}, by bundle and queue pair.
   nlohmann::json json() const;
