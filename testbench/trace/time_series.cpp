@@ -12,7 +12,9 @@ std::size_t TimeSeries::add_column(Column column) {
   return columns_.size() - 1;
 }
 
-void TimeSeries::spread(std::vector<double>& amounts, u64 from, u64 to, double amount) {
+void TimeSeries::add_elsewhere(std::vector<double>& amounts, u64 from, u64 to, double amount) {
+  make_room(std::max(from, to));
+  if (const u64 bucket = bucket_of(from); to <= end_of(bucket)) return put(amounts, bucket, amount);
   for (u64 at = from; at < to;) {
     const u64 bucket = bucket_of(at), end = std::min(to, end_of(bucket));
     put(amounts, bucket, amount * double(end - at) / double(to - from));

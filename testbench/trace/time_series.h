@@ -28,11 +28,12 @@ class TimeSeries {
   std::size_t add_column(Column column);
   // Adds an amount, spread evenly between two times in picoseconds; all at once if they are equal.
   void add(std::size_t column, u64 from, u64 to, double amount) {
-    make_room(std::max(from, to));
-    if (const u64 bucket = bucket_of(from); to <= end_of(bucket)) [[likely]]
-      put(columns_[column].amounts, bucket, amount);
+    std::vector<double>& amounts = columns_[column].amounts;
+    // Nearly always all in the bucket that was asked for last.
+    if (from - last_from_ < width_ && to - last_from_ < width_) [[likely]]
+      put(amounts, last_, amount);
     else
-      spread(columns_[column].amounts, from, to, amount);
+      add_elsewhere(amounts, from, to, amount);
   }
   // The same for a level that holds between two times: exact, however the time between is divided.
   void hold(std::size_t column, u64 from, u64 to, u64 level) {
@@ -67,7 +68,7 @@ class TimeSeries {
       amounts.resize(bucket + 1);
     amounts[bucket] += amount;
   }
-  void spread(std::vector<double>& amounts, u64 from, u64 to, double amount);
+  void add_elsewhere(std::vector<double>& amounts, u64 from, u64 to, double amount);
   void halve();
   // The bucket of a time; times come close to each other.
   u64 bucket_of(u64 at) {
