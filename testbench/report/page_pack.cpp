@@ -72,7 +72,8 @@ std::string runs_of(const Texts& texts) {
 
 std::string with_runs(const Texts& texts) {
   std::string best = list_of(texts);
-  keep_shorter(best, runs_of(texts));
+  // Without two equal neighbours they are longer.
+  if (std::ranges::adjacent_find(texts) != texts.end()) keep_shorter(best, runs_of(texts));
   return best;
 }
 
