@@ -14,8 +14,9 @@ namespace hca::testbench {
 namespace {
 constexpr u64 kRoomToPrint = 4;  // a link with less room is full all the time
 constexpr std::size_t kPeaksToPrint = 8;
-// Of credits an interval is only known when they return, after its begin has passed.
-bool is_counted(std::string_view kind) { return kind == "tags" || kind == "walkers"; }
+bool is_counted(std::string_view kind) {
+  return kind == "tags" || kind == "credits" || kind == "walkers";
+}
 }  // namespace
 
 BufferPeaks::BufferPeaks(Testbed& testbed) : testbed_(testbed) {
@@ -89,21 +90,24 @@ void BufferPeaks::keep_most(Chip& chip, bool kept) {
   }
 }
 
-void BufferPeaks::use_pcie(unsigned i, tlm_::PciePart part, Cycle from, Cycle to, double amount) {
-  Chip& chip = chips_[i];
-  if (chip.pcie_peaks[std::size_t(part)] == kNone || to <= from) return;
-  OverlapPeak& peak = chip.pcie[std::size_t(part)];
-  peak.pass_until(chip.domain->now());
-  note(chip.pcie_peaks[std::size_t(part)], u64(peak.most()));
-  peak.add(from, to, std::llround(amount / double(to - from)));
+// TLPs take tags and credits in the order in which they leave; a completion that overtakes (by
+// completion_order) counts from the begin of the one before. They take walkers as they arrive: a
+// read that waits for a tag may arrive behind a later write.
+void BufferPeaks::use_pcie(Chip& chip, std::size_t part, Cycle from, Cycle to, double amount) {
+  const std::int64_t units = std::llround(amount / double(to - from));
+  if (part == std::size_t(tlm_::PciePart::Walkers)) {
+    chip.walkers.pass_until(chip.domain->now());
+    chip.walkers.add(from, to, units);
+    return note(chip.pcie_peaks[part], u64(chip.walkers.most()));
+  }
+  chip.pcie[part].add(from, to, units);
+  note(chip.pcie_peaks[part], u64(chip.pcie[part].most()));
 }
 
-void BufferPeaks::pass_pcie(Chip& chip, Cycle until) {
-  for (std::size_t p = 0; p < chip.pcie.size(); ++p) {
-    if (chip.pcie_peaks[p] == kNone) continue;
-    chip.pcie[p].pass_until(until);
-    note(chip.pcie_peaks[p], u64(chip.pcie[p].most()));
-  }
+void BufferPeaks::pass_walkers(Chip& chip, Cycle until) {
+  chip.walkers.pass_until(until);
+  const std::size_t peak = chip.pcie_peaks[std::size_t(tlm_::PciePart::Walkers)];
+  if (peak != kNone) note(peak, u64(chip.walkers.most()));
 }
 
 BufferPeaks::Queue* BufferPeaks::queue_of(Chip& chip, u32 cqn) {
@@ -139,14 +143,15 @@ void BufferPeaks::Chip::offers(const void*, const Offer& offer) {
 }
 
 void BufferPeaks::part(const std::string& what, bool begins) {
-  for (Chip& chip : chips_) pass_pcie(chip, chip.domain->now() + 1);
+  for (Chip& chip : chips_) pass_walkers(chip, chip.domain->now() + 1);
   if (recording_ && !begins)
     for (Chip& chip : chips_) keep_most(chip, false);
   recording_ = begins;
   if (!begins) return;
   parts_.push_back(what);
   for (Chip& chip : chips_) {
-    for (OverlapPeak& peak : chip.pcie) peak.begin();
+    for (InOrderPeak& peak : chip.pcie) peak.begin(chip.domain->now());
+    chip.walkers.begin();
     keep_most(chip, true);
   }
 }

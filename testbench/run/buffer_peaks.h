@@ -11,9 +11,10 @@
 
 namespace hca::testbench {
 // The most that each buffer held in the parts of a run: links, mailboxes and budgets of the chips,
-// receive buffers of their ports, tags and page walkers of PCIe, completion queues and the queues
-// of open loops at the hosts. The level of a chip's object is that after all blocks of a cycle, in
-// any cycle, so it depends neither on their order nor on which cycles run. It only observes.
+// receive buffers of their ports, tags, credits and page walkers of PCIe, completion queues and the
+// queues of open loops at the hosts. The level of a chip's object is that after all blocks of a
+// cycle, in any cycle, so it depends neither on their order nor on which cycles run. It only
+// observes.
 class BufferPeaks {
  public:
   explicit BufferPeaks(Testbed& testbed);
@@ -23,7 +24,11 @@ class BufferPeaks {
   // A part of the run begins or ends, at which all chips meet.
   void part(const std::string& what, bool begins);
   // Units of a part of PCIe are in use in these cycles of a chip.
-  void use_pcie(unsigned chip, tlm_::PciePart part, Cycle from, Cycle to, double amount);
+  void use_pcie(unsigned chip, tlm_::PciePart part, Cycle from, Cycle to, double amount) {
+    Chip& of = chips_[chip];
+    const std::size_t place = std::size_t(part);
+    if (of.pcie_peaks[place] != kNone && to > from) use_pcie(of, place, from, to, amount);
+  }
   // A list of {"place", "unit", "most", "of" (null: unlimited), "part": the first part of the run
   // that had so many}, of all that held something.
   nlohmann::json json() const;
@@ -47,7 +52,8 @@ class BufferPeaks {
     unsigned number = 0;
     engine::Domain* domain = nullptr;
     std::size_t first = 0;                // of the watched objects in peaks_
-    std::vector<OverlapPeak> pcie;        // by part
+    std::vector<InOrderPeak> pcie;        // by part
+    OverlapPeak walkers;                  // instead, of page walkers
     std::vector<std::size_t> pcie_peaks;  // by part; kNone
     std::map<u32, Queue> queues;          // by CQN
     std::map<u32, std::size_t> loops;     // by entry: the queue of an open loop
@@ -63,7 +69,8 @@ class BufferPeaks {
   void add_chip(unsigned chip);
   void note(std::size_t peak, u64 level);
   void keep_most(Chip& chip, bool kept);
-  void pass_pcie(Chip& chip, Cycle until);
+  void use_pcie(Chip& chip, std::size_t part, Cycle from, Cycle to, double amount);
+  void pass_walkers(Chip& chip, Cycle until);
   Queue* queue_of(Chip& chip, u32 cqn);
 
   Testbed& testbed_;

@@ -100,8 +100,8 @@ class RunRecorder {
     void was_full(const void* program, Cycle since, Cycle until) override;
     void offers(const void* program, const Offer& offer) override;
   };
-  // The use of a chip's PCIe, by part: its resource, and the cycles in which one or more TLPs waited
-  // for it, counted up to `waited_until`.
+  // The use of a chip's PCIe, by part: its resource, and the cycles in which one or more TLPs
+  // waited for it, counted up to `waited_until`.
   struct Pcie final : tlm_::PcieMeter {
     RunRecorder* recorder = nullptr;
     unsigned chip = 0;

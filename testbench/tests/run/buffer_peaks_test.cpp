@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The most that buffers hold, counted by hand.
+#include <algorithm>
 #include <deque>
 
+#include "model/engine/random.h"
 #include "testbench/run/overlap_peak.h"
-
 #include "testbench/tests/recorded_run.h"
 
 namespace hca::testbench {
@@ -100,6 +101,46 @@ TEST_CASE("what is in use when a part begins counts in it", "[peaks]") {
   CHECK(peak.most() == 3);
 }
 
+TEST_CASE("the peak is that of a count of each cycle, in whatever order the intervals come",
+          "[peaks]") {
+  engine::Random random(GENERATE(1u, 2u, 3u));
+  constexpr engine::Cycle kCycles = 2000;
+  OverlapPeak peak;
+  std::vector<std::int64_t> in_use(kCycles + 200);
+  for (engine::Cycle now = 0; now < kCycles; ++now) {
+    for (u64 i = random.below(3); i--;) {
+      const engine::Cycle from = now + random.below(40), to = from + random.below(100);
+      const std::int64_t units = std::int64_t(1 + random.below(4));
+      peak.add(from, to, units);
+      for (engine::Cycle at = from; at < to; ++at) in_use[at] += units;
+    }
+    if (random.below(4)) continue;
+    peak.pass_until(now);
+    const auto most = std::max_element(in_use.begin(), in_use.begin() + std::ptrdiff_t(now));
+    CHECK(peak.most() == (now ? *most : 0));
+  }
+}
+
+TEST_CASE("the peak of intervals in order is that of intervals in any order", "[peaks]") {
+  engine::Random random(GENERATE(1u, 2u, 3u));
+  InOrderPeak in_order;
+  OverlapPeak any;
+  engine::Cycle from = 0;
+  for (unsigned i = 0; i < 2000; ++i) {
+    from += random.below(20);
+    const engine::Cycle to = from + random.below(200);
+    const std::int64_t units = std::int64_t(1 + random.below(16));
+    in_order.add(from, to, units), any.add(from, to, units);
+    any.pass_until(from);
+    if (i % 500 == 400) in_order.begin(from), any.pass_until(from + 1), any.begin();
+  }
+  any.pass_until(from + 1);
+  CHECK(in_order.most() == any.most());
+  in_order.begin(from + 200), any.pass_until(from + 201), any.begin();
+  CHECK(in_order.most() == 0);
+  CHECK(any.most() == 0);
+}
+
 TEST_CASE("peaks of a chip are those of a look after each cycle", "[peaks]") {
   const char* const text = GENERATE(
       "workload:\n"
@@ -137,6 +178,18 @@ TEST_CASE("a resource that limits is full at some time", "[peaks]") {
   CHECK(of(run, "hca0 requester: packet buffers") == 5);
   CHECK(most(run, "hca0 PCIe: read tags") == 3);
   CHECK(most(run, "hca1 requester: packet buffers") == 0);
+}
+
+// 256 bytes, a TLP, take 20 ns on a link of 100 Gb/s, and credits much longer to come back.
+TEST_CASE("credits that limit are all in use at some time, others are not", "[peaks]") {
+  const RecordedRun run = run_recorded("operation: write, size: 4 KiB, messages: 200",
+                                       {"pcie1.root_posted_headers=3", "pcie1.root_posted_data=400",
+                                        "pcie0.root_nonposted_headers=2"});
+  CHECK(most(run, "hca1 PCIe: posted header credits") == 3);
+  CHECK(of(run, "hca1 PCIe: posted header credits") == 3);
+  CHECK(most(run, "hca1 PCIe: posted data credits") == 3 * 256 / 16);
+  CHECK(of(run, "hca1 PCIe: posted data credits") == 400);
+  CHECK(most(run, "hca0 PCIe: non-posted header credits") == 2);
 }
 
 // The program posts 12 messages, one each 340 ns on the link, and takes the first completion; while
