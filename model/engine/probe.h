@@ -29,8 +29,8 @@ class ProbeSink {
 };
 
 // Connects the probes of all blocks with sinks, which may attach and detach. An event of a block
-// that no sink wants costs one predictable branch. Events of one block come in its own order; the order between
-// blocks within a cycle is that of their ticks and has no meaning.
+// that no sink wants costs one predictable branch. Events of one block come in its own order; the
+// order between blocks within a cycle is that of their ticks and has no meaning.
 class ProbeHub;
 class Probe {
  public:
