@@ -61,9 +61,18 @@ FlightPlaces::FlightPlaces(const Traffic& t)
       share_(places_.count() / t.qps),
       random_(t.working_set && is_random(t)) {}
 
+namespace {
+// Shared places are those of all threads: drawn by the same seed.
+Places served_places(const Traffic& t) {
+  Traffic shared = t;
+  if (t.read_addresses) shared.seed = t.shared_seed;
+  return {shared, t.slot(), t.served()};
+}
+}  // namespace
+
 ServedPlaces::ServedPlaces(const Traffic& t)
     : flights_(t),
-      places_(t, t.slot(), t.served()),
+      places_(served_places(t)),
       shared_(t.read_addresses),
       seed_(t.seed ^ 0x9fb21c651e98df25) {}
 

@@ -119,6 +119,21 @@ TEST_CASE_METHOD(FreshKernel, "a wrong byte at a shared address fails the run",
   testbed.node(0).run(nullptr);
 }
 
+// One address of all threads, wherever it lies: READs of its line follow each other after 200 ns.
+TEST_CASE("all threads READ the same address of a working set",
+          "[workload][read_addresses][address][same_line]") {
+  for (const char* where : {"", ", working_set: 1 MiB, address: random",
+                            ", working_set: 1 MiB, address: strided, stride: 256 B"}) {
+    INFO(where);
+    const RunResult r = run_text(
+        std::string(
+            "pcie: {same_line_interval: 200 ns}\nworkload:\n  - {operation: read, size: 8 B,"
+            " depth: 16, qps: 8, threads: 4, messages: 2000, read_addresses: 1") +
+        where + "}\n");
+    CHECK(r.streams.at(0).million_messages_per_second() == Approx(1 / 0.2).epsilon(0.02));
+  }
+}
+
 TEST_CASE("shared addresses give one hash in all ways to run", "[workload][read_addresses][hash]") {
   const auto hash = [](const std::vector<std::string>& settings = {}) {
     return run_text("run.hash: true\npcie.same_line_interval: 43300 ps\nworkload:\n  - {" + kReads +
