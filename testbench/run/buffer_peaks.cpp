@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "model/blocks/chip.h"
+#include "testbench/testbed/kernel_time.h"
 
 namespace hca::testbench {
 namespace {
@@ -150,7 +151,9 @@ void BufferPeaks::part(const std::string& what, bool begins) {
   if (!begins) return;
   parts_.push_back(what);
   for (Chip& chip : chips_) {
-    for (InOrderPeak& peak : chip.pcie) peak.begin(chip.domain->now());
+    // The domain's own cycle may be older: that of the last one in which a block acted.
+    const Cycle now = kernel_picoseconds() / testbed_.node(chip.number).hca.period().value();
+    for (InOrderPeak& peak : chip.pcie) peak.begin(now);
     chip.walkers.begin();
     keep_most(chip, true);
   }
