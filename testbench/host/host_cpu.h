@@ -148,7 +148,7 @@ struct TakenMessage {
 class HostMeter {
  public:
   virtual ~HostMeter() = default;
-  virtual void worked(Cycle /*at*/, Cycle /*cycles*/) {}
+  virtual void worked(Cycle /*at*/, Cycle /*cycles*/, u32 /*core*/) {}
   virtual void rang(Cycle /*at*/, Cycle /*at_bar*/, u32 /*offset*/, std::span<const u8> /*data*/) {}
   virtual void wrote(Cycle /*at*/, u32 /*cqn*/, u64 /*cqes*/) {}
   virtual void completed(const TakenMessage& /*message*/) {}
@@ -277,7 +277,7 @@ class HostCpu : public engine::Block {
     const Cycle taken = program_->act(now()) + held_;
     held_ = 0;
     first_.acting_ = nullptr;
-    tell([&](HostMeter& meter) { meter.worked(now(), taken - waits_); });
+    tell([&](HostMeter& meter) { meter.worked(now(), taken - waits_, number); });
     waits_ = 0;
     see_whether_finished();
     idle_ = !taken;

@@ -10,6 +10,15 @@
 #include "testbench/testbed/kernel_time.h"
 
 namespace hca::testbench {
+namespace {
+// The knobs of the cache whose misses this budget counts: "QP cache misses".
+std::string knobs_of_cache(std::string_view misses) {
+  for (const proto::ContextKindRow& row : proto::kContextTables)
+    if (misses.starts_with(row.name)) return fmt::format("{}.misses, entries", row.cache);
+  return "";
+}
+}  // namespace
+
 RunRecorder::RunRecorder(Testbed& testbed)
     : testbed_(testbed),
       peaks_(testbed),
@@ -87,11 +96,13 @@ void RunRecorder::add_core(unsigned i) {
   testbed_.node(i).cpu.meters.push_back(&core);
 }
 
-void RunRecorder::Core::worked(Cycle at, Cycle cycles) {
+void RunRecorder::Core::worked(Cycle at, Cycle cycles, u32 core) {
   if (!cycles) return;
   const u64 period = recorder->testbed_.node(chip).hca.period().value();
   recorder->begin_by(at * period);
   recorder->use(work, at * period, (at + cycles) * period, double(cycles * period));
+  if (core >= busy.size()) busy.resize(core + 1);
+  busy[core] += recorder->recording_ ? cycles * period : 0;
 }
 
 void RunRecorder::Core::wakes(Cycle at, Cycle cycles) {
@@ -239,8 +250,7 @@ void RunRecorder::add_levels(unsigned i) {
         {fmt::format("queues of hca{}", i), fmt::format("{}: {}", block, level.object), "items"}));
     chip.resources.push_back(std::string_view(level.object).ends_with(blocks::kMissesName)
                                  ? add_resource("caches", fmt::format("hca{} {}", i, level.object),
-                                                "misses", level.of,
-                                                "entries and misses of the cache")
+                                                "misses", level.of, knobs_of_cache(level.object))
                                  : kNoResource);
   }
   chip.levels.resize(chip.level_columns.size());
@@ -346,7 +356,12 @@ void RunRecorder::phase(const std::string& what, bool begins) {
   const double time = double(p.to - p.from);
   for (const Resource& r : resources_)
     p.uses.push_back({r.name, r.kind, std::min(1.0, r.busy / time / r.of), r.knob});
-  for (const Core& core : cores_) p.uses[core.work].knob = knobs_of_core(core.chip);
+  // The busiest core limits its threads, however many others the host has.
+  for (const Core& core : cores_) {
+    const u64 busiest = core.busy.empty() ? 0 : *std::ranges::max_element(core.busy);
+    p.uses[core.work].share = std::min(1.0, double(busiest) / time);
+    p.uses[core.work].knob = knobs_of_core(core.chip);
+  }
   end_stalls(p);
   end_depth(p);
   end_atomics(p);

@@ -94,7 +94,8 @@ class RunRecorder {
     // In this part of the run: programs in a closed loop, and how long they could not post, ps.
     std::map<const void*, u64> programs;
     std::map<const void*, Offer> open_loops;
-    void worked(Cycle at, Cycle cycles) override;
+    std::vector<u64> busy;  // of each core in this part of the run, ps
+    void worked(Cycle at, Cycle cycles, u32 core) override;
     void wakes(Cycle at, Cycle cycles) override;
     void completed(const TakenMessage& message) override;
     void was_full(const void* program, Cycle since, Cycle until) override;

@@ -130,6 +130,7 @@ void RunRecorder::begin_stalls() {
   for (Core& core : cores_) {
     core.programs.clear();
     core.open_loops.clear();
+    core.busy.clear();
     core.costs = testbed_.node(core.chip).cpu.costs();
   }
 }

@@ -18,6 +18,21 @@ double sum_of(const RecordedRun& run, const std::string& group, const std::strin
 }
 }  // namespace
 
+// Alone or beside an entry with eight threads: the core of the first entry does nothing but post.
+TEST_CASE("one busy core limits its entry, however many the host has", "[figures][host]") {
+  const std::string one =
+      "workload:\n  - {operation: write, size: 64 B, depth: 64, messages: 5000, inline_below: 65 "
+      "B}\n";
+  const std::string eight =
+      "  - {operation: write, size: 64 B, depth: 64, qps: 8, threads: 8, messages: 800}\n";
+  const RecordedRun alone = run_recorded(parse_scenario(one, "test.yaml", {}));
+  const RecordedRun beside = run_recorded(parse_scenario(one + eight, "test.yaml", {}));
+  CHECK(share_of(alone, "host 0's core") > 0.95);
+  CHECK(share_of(beside, "host 0's cores") ==
+        Approx(share_of(alone, "host 0's core")).epsilon(0.01));
+  CHECK(beside.record.at("phases").at(0).at("bottleneck") == "host 0's cores");
+}
+
 // Four threads and a register that each message has for 500 ns: of 2000 ns a thread has 400 to
 // build its WQE, 2.5 for the completion and 500 with the register. With a register each a message
 // takes 902.5 ns. And WQEs of 2 lines that leave in 400 ns, for which the core does 10 ns.

@@ -42,6 +42,7 @@ TEST_CASE("scenario thrash: the misses are named as the bottleneck", "[scenarios
   runner.phase = [&](const std::string& what, bool begins) { recorder.phase(what, begins); };
   CHECK(runner.run().failures.empty());
   CHECK(recorder.bottleneck_lines().find("hca0 QP cache misses") != std::string::npos);
+  CHECK(recorder.bottleneck_lines().find("(qp_cache.misses, entries)") != std::string::npos);
   // All four are under way all the time, but for the beginning and the end.
   const nlohmann::json record = recorder.json();
   unsigned seen = 0;
