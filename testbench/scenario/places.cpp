@@ -15,6 +15,12 @@ u64 drawn(u64 seed, u64 slot, u64 use, u64 choices) {
   engine::split_mix(state);
   return u64(engine::u128{engine::split_mix(state)} * choices >> 64);
 }
+// Shared places are those of all threads: drawn by the same seed.
+Places served_places(const Traffic& t) {
+  Traffic shared = t;
+  if (t.read_addresses) shared.seed = t.shared_seed;
+  return {shared, t.slot(), t.served()};
+}
 }  // namespace
 
 BufferKinds kinds_of(const Traffic& t) {
@@ -60,15 +66,6 @@ FlightPlaces::FlightPlaces(const Traffic& t)
       depth_(t.depth),
       share_(places_.count() / t.qps),
       random_(t.working_set && is_random(t)) {}
-
-namespace {
-// Shared places are those of all threads: drawn by the same seed.
-Places served_places(const Traffic& t) {
-  Traffic shared = t;
-  if (t.read_addresses) shared.seed = t.shared_seed;
-  return {shared, t.slot(), t.served()};
-}
-}  // namespace
 
 ServedPlaces::ServedPlaces(const Traffic& t)
     : flights_(t),

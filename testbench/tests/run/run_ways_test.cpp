@@ -57,7 +57,10 @@ const char* const kScenarios[] = {
     " messages: 600}]\n",
     "connection: {timeout: 8}\n"
     "faults: [{action: drop, from: 0, per_million: 20000}]\n"
-    "workload: [{operation: write, size: 2 KiB, depth: 8, messages: 300}]\n"};
+    "workload: [{operation: write, size: 2 KiB, depth: 8, messages: 300}]\n",
+    // Walks of pages, also before the part begins; then long pauses.
+    "pcie: {iommu_entries: 8, iommu_walkers: 4, iommu_walk: 500 ns}\n"
+    "workload: [{operation: read, size: 64 B, message_rate: 200000, messages: 40, qps: 3}]\n"};
 }  // namespace
 
 // record.peaks has the peak of each buffer.
