@@ -9,7 +9,8 @@
 namespace hca::engine {
 // A counted resource with one taker (credits, tags, buffers). Returned units become usable in a
 // later cycle; a refused taker is woken then. Units may hold bytes: with a bound of `bytes`, a unit
-// may be taken while less than that is held, whatever the next one holds.
+// may be taken while less than that is held, whatever the next one holds; a taker that says how
+// much that is waits until all of it has room.
 class Budget {
  public:
   static constexpr u64 kAnyBytes = u64(-1);
@@ -29,14 +30,15 @@ class Budget {
     taker.domain->watch(Stalls{&stalled_, taker.block, 0, name_});
   }
 
-  bool available() {
+  // `bytes`: that must have room.
+  bool available(u32 bytes = 1) {
     for (; pending_ && later_[head_].at <= taker_.now(); --pending_, ++free_) {
       if (held_ < later_[head_].bytes) [[unlikely]]
         fail("more bytes given back than taken");
       held_ -= later_[head_].bytes;
       head_ = after(head_);
     }
-    if (may_take()) return true;
+    if (may_take(bytes)) return true;
     if (!pending_)
       wait();
     else if (later_[head_].at > stalled_until_) {  // otherwise the taker was notified before
@@ -46,14 +48,16 @@ class Budget {
     return false;
   }
   // `bytes`: what the unit holds.
-  void take(u32 bytes = 0) {
+  void take(u32 bytes = 0) { take_in_tick_of(taker_, bytes); }
+  // The same in a tick of another block, for the taker.
+  void take_in_tick_of(const Waker& block, u32 bytes) {
     if (!may_take() && !available()) [[unlikely]]
       fail("took a unit that was not free");
     --free_;
     held_ += bytes;
     if (free_ < note_below_) [[unlikely]]
       note_most();
-    taker_.acted();
+    block.acted();
   }
   // Returns a unit that is usable from cycle `at` on, a later one, with the bytes that it holds.
   void give(Cycle at, u32 bytes = 0) {
@@ -79,7 +83,7 @@ class Budget {
     Cycle at = 0;
     u32 bytes = 0;
   };
-  bool may_take() const { return free_ && held_ < bytes_; }
+  bool may_take(u32 bytes = 1) const { return free_ && bytes <= bytes_ - std::min(held_, bytes_); }
   unsigned after(unsigned i) const { return (i + 1) & mask_; }
   unsigned before(unsigned i) const { return (i - 1) & mask_; }
   // Makes a place before units that become usable later. A taker that waits for those may continue

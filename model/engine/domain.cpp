@@ -106,7 +106,7 @@ Cycle Domain::run_checked(Cycle end) {
     const u64 due = wheel_.take_near(at);
     const unsigned n = list(options_.mode == Mode::EveryCycle ? all : due, order);
     acted_ = 0;
-    if (sample_ && at >= sample_from_) sample_from_ = sample_(sampler_, at);
+    if (sample_ && due && at >= sample_from_) sample_from_ = sample_(sampler_, at);
     for (const Observation& o : observers_)
       if (o.before) o.before(o.who, at);
     for (unsigned i = 0; i < n; ++i) {

@@ -96,6 +96,10 @@ bool Hca::transport_dma(tlm::tlm_command command, u64 address, std::span<u8> dat
   if (wire_extension_.packet) blocks::PacketPool::give_back(wire_extension_.packet);
 }
 
+void Hca::set_doorbell_taken(std::function<void(Cycle at, u32 bytes)> taken) {
+  chip_->doorbell.taken = std::move(taken);
+}
+
 void Hca::mmio(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
   if (payload.get_command() != tlm::TLM_WRITE_COMMAND) {
     payload.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);

@@ -93,6 +93,10 @@ class Hca : private blocks::Outside, public sc_core::sc_module {
   // kernel's time. Call it from outside the simulation, or like a socket call.
   void change_cable(unsigned port, bool is_broken, const sc_core::sc_time& delay);
 
+  // A host that counts the credits of its MMIO writes is told of each one that leaves the queue of
+  // the BAR: the cycle of the chip, the present one or a later one, and the bytes of the write.
+  void set_doorbell_taken(std::function<void(engine::Cycle at, u32 bytes)> taken);
+
   // From now on all accesses of regions are also judged by these pages.
   void set_host_pages(const blocks::HostPages& pages);
 

@@ -259,6 +259,13 @@ class HostCpu : public engine::Block {
     hold(cycles, waits), pay(cost, cycles - waits), locked_until_ = until;
   }
   Cycle held() const { return held_; }
+  // A write of this core waits for room in the HCA: the core does nothing until it has left.
+  void hold_back() { ++behind_; }
+  void go_on() {
+    if (--behind_) return;
+    acts_at_ = std::max(acts_at_, now() + 1);
+    if (acts_at_ != engine::kNever) wake_at(acts_at_);
+  }
   // Calls fn(meter) for each meter of the host.
   template <class Fn>
   void tell(Fn&& fn) const {
@@ -270,7 +277,7 @@ class HostCpu : public engine::Block {
     tell([&](HostMeter& meter) { meter.completed(message); });
   }
   [[gnu::noinline]] void tick() {
-    if (!program_ || program_->failed() || now() < acts_at_) return;
+    if (!program_ || program_->failed() || behind_ || now() < acts_at_) return;
     // After the end of a program this may or may not run: a chip runs ahead of the kernel.
     if (finished_at_ == engine::kNever) probe.event(now(), HostStep::Looked);
     first_.acting_ = this;
@@ -310,6 +317,7 @@ class HostCpu : public engine::Block {
   HostCpu& first_;              // first core of the host
   HostCpu* acting_ = nullptr;   // the acting core of the host
   Cycle held_ = 0, waits_ = 0;  // by the current action
+  u32 behind_ = 0;              // writes that wait for room in the HCA
   Cycle locked_until_ = 0;      // by the last doorbell that took a register
   HostCosts costs_{};           // in the first core, for the whole host
   bool idle_ = false;           // waits for memory to change

@@ -15,14 +15,31 @@ bool rings_send(u32 offset) {
 }
 }  // namespace
 
-HostWrites::HostWrites(const HostConfig& config, u64 hertz)
+HostWrites::HostWrites(const HostConfig& config, u64 hertz, MmioCredits credits)
     : registers_(config.doorbell_registers),
       buffers_(config.combining_buffers),
       lock_{engine::cycles_from_picoseconds(config.doorbell_lock, hertz),
             engine::cycles_from_picoseconds(config.doorbell_contention, hertz)},
       queue_lock_{engine::cycles_from_picoseconds(config.queue_lock, hertz),
                   engine::cycles_from_picoseconds(config.queue_contention, hertz)},
-      push_line_(engine::cycles_from_picoseconds(config.push_line, hertz)) {}
+      push_line_(engine::cycles_from_picoseconds(config.push_line, hertz)) {
+  const u64 bytes = credits.data ? u64{credits.data} * kCreditBytes : engine::Budget::kAnyBytes;
+  // Each write has data: with those bounded there are no more writes than data credits.
+  if (credits.headers || credits.data)
+    credits_.emplace(credits.headers ? credits.headers : credits.data, bytes);
+}
+
+void HostWrites::connect() {
+  if (credits_) credits_->connect(self, "MMIO credits");
+}
+
+bool HostWrites::take_credits(const HostCpu* core, std::size_t bytes) {
+  if (!credits_) return true;
+  if (!kept_.empty() && kept_.front().leaves <= now()) return false;  // it goes first
+  if (!credits_->available(in_credits(u32(bytes)))) return false;
+  credits_->take_in_tick_of(core ? core->self : self, in_credits(u32(bytes)));
+  return true;
+}
 
 Cycle HostWrites::paid_by(HostCpu* core, Cycle now, u32 offset, std::size_t bytes) {
   const std::size_t lines = bytes > sizeof(u64) ? (bytes + kLine - 1) / kLine : 0;
@@ -40,13 +57,30 @@ Cycle HostWrites::in_order(HostCpu* core, Cycle leaves) {
 }
 
 void HostWrites::keep(Kept write) {
-  self.wake_from_outside(write.leaves);
+  if (write.leaves > now()) self.wake_from_outside(write.leaves);
   const auto behind = std::ranges::upper_bound(kept_, write.leaves, {}, &Kept::leaves);
   kept_.insert(behind, std::move(write));
+  hold_cores();
 }
 
 void HostWrites::tick() {
-  for (; !kept_.empty() && kept_.front().leaves <= now(); kept_.pop_front()) send(kept_.front());
+  while (!kept_.empty() && kept_.front().leaves <= now()) {
+    const u32 bytes = in_credits(u32(kept_.front().data.size()));
+    if (credits_ && !credits_->available(bytes)) return hold_cores();
+    if (credits_) credits_->take(bytes);
+    const Kept write = std::move(kept_.front());
+    kept_.pop_front();
+    send(write);
+    if (write.waits) write.core->go_on();
+  }
+}
+
+void HostWrites::hold_cores() {
+  for (Kept& write : kept_) {
+    if (write.leaves > now()) return;
+    if (!write.core || std::exchange(write.waits, true)) continue;
+    write.core->hold_back();
+  }
 }
 
 // Takes the core's own register, or the one that it shares.

@@ -3,9 +3,11 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "model/engine/budget.h"
 #include "model/engine/counters.h"
 #include "testbench/host/host_lock.h"
 
@@ -13,6 +15,11 @@ namespace hca::testbench {
 struct HostCounters {
   u64 register_cycles = 0, busiest_register = 0, combining_cycles = 0, waits_register = 0,
       waits_combining = 0, queue_cycles = 0, busiest_queue = 0, waits_queue = 0;
+};
+
+// Flow-control credits of the HCA for MMIO writes; 0: infinite.
+struct MmioCredits {
+  u32 headers = 0, data = 0;
 };
 
 // The costs of writes to the BAR for the cores of a host.
@@ -23,6 +30,9 @@ struct HostCounters {
 //    core waits when all its write-combining buffers are full.
 //  - Cores that share a queue pair or completion queue use it in sequence, for `queue_lock`, plus
 //    `queue_contention` for each core before it, and the work itself.
+//  - A write leaves when the HCA has a header credit for it and a data credit for each 16 bytes.
+//    They return after the HCA has taken it. Until it leaves, all writes of the host wait behind
+//    it, and each core with such a write does nothing else.
 // The writes of one core leave in order. A delayed write is kept here until it leaves and is not
 // yet on PCIe, so it delays no earlier write on the line.
 class HostWrites : public engine::Block {
@@ -31,8 +41,11 @@ class HostWrites : public engine::Block {
     Cycle rung, leaves;
     u32 offset;
     std::vector<u8> data;
+    HostCpu* core = nullptr;  // nullptr: from outside
+    bool waits = false;       // for credits, and its core too
   };
-  HostWrites(const HostConfig& config, u64 hertz);
+  HostWrites(const HostConfig& config, u64 hertz, MmioCredits credits = {});
+  void connect();  // after `self` is set
   // A write of `bytes` at `offset` in cycle `now`, by an acting core or from outside the simulation
   // (nullptr). Returns the cycle in which it leaves. The core is held until then.
   Cycle leaves(HostCpu* core, Cycle now, u32 offset, std::size_t bytes) {
@@ -41,7 +54,14 @@ class HostWrites : public engine::Block {
   }
   // An acting core uses a shared queue, from cycle `now` on, for `work` cycles.
   void lock_queue(HostCpu& core, const void* queue, Cycle now, Cycle work);
-  // Passes the write to `send` in the cycle in which it leaves, which must not have begun.
+  // Takes the credits of a write that leaves in the present cycle, of an acting core or from outside
+  // the simulation (nullptr). False: it has to be kept.
+  bool take_credits(const HostCpu* core, std::size_t bytes);
+  // Those of a write that the HCA has taken are there again in a later cycle.
+  void give_credits(Cycle at, u32 bytes) {
+    if (credits_) credits_->give(at, in_credits(bytes));
+  }
+  // Passes the write to `send` in the cycle in which it leaves: `leaves`, or when it has credits.
   void keep(Kept write);
   void tick();
   std::function<void(const Kept&)> send;
@@ -64,6 +84,11 @@ class HostWrites : public engine::Block {
   Cycle combine(HostCpu& core, Cycle at, std::size_t lines);
 
   Cycle in_order(HostCpu* core, Cycle leaves);
+  static constexpr u32 kCreditBytes = 16;
+  static constexpr u32 in_credits(u32 bytes) {
+    return (bytes + kCreditBytes - 1) / kCreditBytes * kCreditBytes;
+  }
+  void hold_cores();
 
   const u32 registers_, buffers_;
   const HostLock::Costs lock_, queue_lock_;
@@ -78,9 +103,10 @@ class HostWrites : public engine::Block {
   };
   std::map<const void*, Queue> queues_;  // by the queue that cores share
   std::vector<Register> all_registers_;
-  std::vector<Combining> combining_;  // by core
-  std::vector<Cycle> last_leaves_;    // by core, after the entry for writes from outside
-  std::deque<Kept> kept_;             // in order of departure
+  std::vector<Combining> combining_;       // by core
+  std::vector<Cycle> last_leaves_;         // by core, after the entry for writes from outside
+  std::deque<Kept> kept_;                  // in order of departure
+  std::optional<engine::Budget> credits_;  // nothing: infinite
   HostCounters counters_;
 };
 }  // namespace hca::testbench

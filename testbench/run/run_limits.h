@@ -123,6 +123,8 @@ inline constexpr std::array kWaitRows{
     WaitRow{"link_control", "waits_credits", "link credits", "flow control", "link_control.buffer"},
     WaitRow{"link_control", "waits_pause", "pause of the peer", "flow control",
             "link_control.buffer, xoff"},
+    WaitRow{"writes", "MMIO credits", "MMIO credits", "buffers",
+            "pcie.device_posted_headers, device_posted_data"},
     WaitRow{"completion", "CQE buffers", "completion buffers", "buffers", "completion.buffers"},
 };
 // The counters of waits that name no limit: the wait follows from another one, or a busy resource is

@@ -336,8 +336,9 @@ void RunRecorder::Chip::event(const engine::Event& event) {
   if (at < pace_of.size() && pace_of[at]) ++paces[pace_of[at] - 1u].items;
 }
 
+// A chip has done the same work in all ways to run, but is not always in the same cycle.
 void RunRecorder::phase(const std::string& what, bool begins) {
-  for (Chip& chip : chips_) look(chip, chip.domain->now());
+  for (Chip& chip : chips_) look(chip, begins ? chip.domain->now() : chip.domain->worked_at());
   taken_.hand_on_until(~u64{0});
   recording_ = begins;
   peaks_.part(what, begins);

@@ -43,7 +43,9 @@ Node::Node(sc_core::sc_module_name name, const Scenario& scenario, unsigned inde
       hca("hca", chip_of(scenario, index), std::move(pcie), domain_options(scenario.run)),
       cpu(scenario.nodes[index].host, scenario.nodes[index].hca.core.hertz()),
       verbs(memory, [this](u32 offset, std::span<const u8> data) { mmio_write(offset, data); }),
-      writes_(scenario.nodes[index].host, scenario.nodes[index].hca.core.hertz()),
+      writes_(scenario.nodes[index].host, scenario.nodes[index].hca.core.hertz(),
+              {scenario.nodes[index].pcie.device_posted_headers,
+               scenario.nodes[index].pcie.device_posted_data}),
       host_(scenario.nodes[index].host),
       hertz_(scenario.nodes[index].hca.core.hertz()) {
   if (rtl) hca.replace(*rtl);
@@ -53,9 +55,13 @@ Node::Node(sc_core::sc_module_name name, const Scenario& scenario, unsigned inde
                [this](u64, u64) { command_done_ = cpu.self.now(); });
   cpu.probe = hca.probes().add("host", kHostStepNames);
   writes_.send = [this](const HostWrites::Kept& write) {
-    send_mmio(write.rung, write.leaves, write.offset, write.data);
+    send_mmio(write.rung, hca.domain().now(), write.offset, write.data);
   };
+  hca.set_doorbell_taken([this](Cycle at, u32 bytes) {
+    writes_.give_credits(std::max(pcie_.returned(at), hca.domain().now() + 1), bytes);
+  });
   writes_.self = {&hca.domain(), hca.domain().add_last(writes_, "writes")};
+  writes_.connect();
   cpu.self = {&hca.domain(), hca.domain().add_last(cpu, "host")};
 }
 
@@ -103,8 +109,8 @@ void Node::mmio_write(u32 offset, std::span<const u8> data, Cycle later) {
   const Cycle rung = now();
   const Cycle leaves = writes_.leaves(cpu.acting(), rung + later, offset, data.size());
   cpu.probe.event(rung, HostStep::Rung, offset);
-  if (leaves > hca.domain().now())
-    writes_.keep({rung, leaves, offset, {data.begin(), data.end()}});
+  if (leaves > hca.domain().now() || !writes_.take_credits(cpu.acting(), data.size()))
+    writes_.keep({rung, leaves, offset, {data.begin(), data.end()}, cpu.acting()});
   else
     send_mmio(rung, leaves, offset, data);
 }

@@ -80,6 +80,7 @@ engine::Rate pcie_rate(const PcieConfig& given, u64 hertz) {
 PcieLink::PcieLink(const PcieConfig& config, u64 hertz, u64 seed)
     : config_(checked(config)),
       latency_(engine::cycles_from_picoseconds(config.latency, hertz)),
+      credit_latency_(engine::cycles_from_picoseconds(config.credit_latency, hertz)),
       memory_latency_(engine::cycles_from_picoseconds(config.memory_latency, hertz)),
       spread_(engine::cycles_from_picoseconds(config.memory_spread, hertz)),
       tail_(config.memory_tail_share ? engine::cycles_from_picoseconds(config.memory_tail, hertz)

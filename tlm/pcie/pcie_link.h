@@ -21,8 +21,6 @@ enum class PciePart : u8 {
   PostedHeaders,
   PostedData,
   NonpostedHeaders,
-  MmioHeaders,
-  MmioData,
   CompletionHeaders,
   CompletionData,
   Walkers,
@@ -40,8 +38,6 @@ inline constexpr std::array<PciePartRow, std::size_t(PciePart::Count)> kPciePart
      {"posted header credits", "credits", "pcie.root_posted_headers"},
      {"posted data credits", "credits", "pcie.root_posted_data"},
      {"non-posted header credits", "credits", "pcie.root_nonposted_headers"},
-     {"MMIO header credits", "credits", "pcie.device_posted_headers"},
-     {"MMIO data credits", "credits", "pcie.device_posted_data"},
      {"completion header credits", "credits", "pcie.device_completion_headers"},
      {"completion data credits", "credits", "pcie.device_completion_data"},
      {"page walkers", "walkers", "pcie.iommu_walkers, pcie.iommu_entries"},
@@ -95,6 +91,8 @@ class PcieLink : public blocks::HostTiming {
   blocks::WriteTiming write(Cycle first_in, Cycle last_in, u64 address, u32 bytes) override;
   // A posted write of host software; returns when it reaches the HCA.
   virtual Cycle mmio_write(Cycle at, u32 bytes);
+  // When the sender has the credits of a TLP again that leaves its receiver's buffer in this cycle.
+  Cycle returned(Cycle out_of_buffer) const { return out_of_buffer + credit_latency_ + latency_; }
   // Counters of a link that uses addresses; nullptr: nothing is counted.
   virtual const RootCounters* root_counters() const { return nullptr; }
   // The minimum time from the host to the HCA.
@@ -125,7 +123,7 @@ class PcieLink : public blocks::HostTiming {
   // The bytes on the line of all completions of a part.
   u64 answer_of(u32 part) const;
   PcieConfig config_;
-  Cycle latency_, memory_latency_, spread_, tail_;
+  Cycle latency_, credit_latency_, memory_latency_, spread_, tail_;
   u32 first_, one_tlp_;       // bytes of a first completion, and of a read with one TLP each way
   Cycle read_header_cycles_;  // on the line
   TlpLine up_, mmio_;         // mmio_: MMIO writes only

@@ -8,13 +8,9 @@
 namespace hca::tlm_ {
 PcieTlpLink::PcieTlpLink(const PcieConfig& c, u64 hertz, u64 seed)
     : PcieLink(c, hertz, seed),
-      credit_latency_(engine::cycles_from_picoseconds(c.credit_latency, hertz)),
       posted_{{PcieCredits(config_.root_posted_headers), PcieCredits(config_.root_posted_data)},
               PciePart::PostedHeaders,
               PciePart::PostedData},
-      mmio_posted_{{PcieCredits(c.device_posted_headers), PcieCredits(c.device_posted_data)},
-                   PciePart::MmioHeaders,
-                   PciePart::MmioData},
       completions_{
           {PcieCredits(c.device_completion_headers), PcieCredits(c.device_completion_data)},
           PciePart::CompletionHeaders,
@@ -30,7 +26,7 @@ u32 PcieTlpLink::count(PciePart part) const {
   if (part == PciePart::Memory) return config_.memory_rate ? config_.memory_channels : 0;
   if (part == PciePart::Lines) return config_.same_line_interval != 0;
   if (part == PciePart::NonpostedHeaders) return nonposted_.all();
-  for (const Credits* c : {&posted_, &mmio_posted_, &completions_}) {
+  for (const Credits* c : {&posted_, &completions_}) {
     if (part == c->of_headers) return c->headers.all();
     if (part == c->of_data) return c->data.all();
   }
@@ -132,12 +128,9 @@ blocks::WriteTiming PcieTlpLink::write(Cycle first_in, Cycle last_in, u64 addres
 }
 
 Cycle PcieTlpLink::mmio_write(Cycle at, u32 bytes) {
-  const Cycle start = with_credits(mmio_posted_, at, bytes);
-  const Cycle begins = std::max(start, mmio_.free_from());
   const u64 size = bytes + u64{config_.write_header};
-  const Cycle there = send_mmio(start, size);
+  const Cycle there = send_mmio(at, size);
   tell_line(PciePart::Down, there - latency_, size);
-  give(mmio_posted_, begins, there, bytes);
   return there;
 }
 
@@ -159,9 +152,8 @@ Cycle PcieTlpLink::with_credits(Credits& credits, Cycle at, u32 bytes) {
 
 bool needs_tlps(const PcieConfig& c) {
   return c.split != PcieSplit::BySize || c.root_posted_headers || c.root_posted_data ||
-         c.root_nonposted_headers || c.device_posted_headers || c.device_posted_data ||
-         c.device_completion_headers || c.device_completion_data || c.memory_rate ||
-         c.iommu_entries || c.llc_bytes || c.same_line_interval ||
+         c.root_nonposted_headers || c.device_completion_headers || c.device_completion_data ||
+         c.memory_rate || c.iommu_entries || c.llc_bytes || c.same_line_interval ||
          c.completion_order != CompletionOrder::InOrder;
 }
 

@@ -11,7 +11,8 @@ namespace hca::tlm_ {
 //  - Credits: a TLP leaves when its receiver has one credit for its header and one for each 16
 //    bytes of payload. They are taken when it starts. They are sent back credit_latency after it
 //    has left the receiver's buffer, and arrive `latency` later. A write leaves the buffer of the
-//    root complex when it is in memory, a read when it goes on to memory, a TLP to the HCA at once.
+//    root complex when it is in memory, a read when it goes on to memory, a completion at once.
+//    Those of MMIO writes are counted by the host, which knows when the HCA takes them.
 //  - A TLP that waits for credits blocks all later ones of its line. Exception: a waiting read,
 //    like one that waits for its tag, blocks only reads.
 //  - completion_order: by_memory. The memory latency is drawn for each TLP of a read. Its
@@ -63,10 +64,8 @@ class PcieTlpLink : public PcieLink {
   void tell_line(PciePart part, Cycle end, u64 bytes) const {
     if (meter_) tell_bytes(part, end, bytes);
   }
-  Cycle returned(Cycle out_of_buffer) const { return out_of_buffer + credit_latency_ + latency_; }
 
-  Cycle credit_latency_;
-  Credits posted_, mmio_posted_, completions_;
+  Credits posted_, completions_;
   PcieCredits nonposted_;
   RootComplex root_;
   u32 counted_ = 0;  // a bit for each part of which there is a number

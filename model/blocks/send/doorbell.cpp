@@ -17,10 +17,10 @@ using proto::BarOffset;
 
 void Doorbell::write(Cycle at, u32 offset, std::span<const u8> data) {
   offset %= proto::kUserPageBytes;
-  if (proto::is_rest_of_push(offset)) return void(++counters.pieces);
+  if (proto::is_rest_of_push(offset)) return ignore(at, data.size(), counters.pieces);
   bool push = BarOffset(offset) == BarOffset::PushBuffer;
   if (push ? data.size() < 8 || data.size() > 8 + proto::kPushBytes : data.size() != 8)
-    return void(++counters.bad);
+    return ignore(at, data.size(), counters.bad);
   if (push && !proto::holds_whole_wqe(data.subspan(8))) {
     push = false;
     offset = u32(BarOffset::SendDoorbell);
@@ -32,13 +32,15 @@ void Doorbell::write(Cycle at, u32 offset, std::span<const u8> data) {
     std::copy(data.begin() + 8, data.end(), wqe->wqe.begin());
     pushed_.push(wqe);
   }
-  writes_in.deliver(at, arrivals_++, {offset, proto::load_be<8>(data.data())});
+  writes_in.deliver(at, arrivals_++, {offset, u32(data.size()), proto::load_be<8>(data.data())});
 }
 
 void Doorbell::tick() {
   if (!writes_in.can_pop()) return;
-  const auto [offset, value] = writes_in.front();
-  if (pass(offset, value)) writes_in.pop(config_.interval);
+  const Write write = writes_in.front();
+  if (!pass(write.offset, write.value)) return;
+  writes_in.pop(config_.interval);
+  tell_taken(now(), write.bytes);
 }
 
 // False: the next block has no room, and will wake this one.

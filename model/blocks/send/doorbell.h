@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <functional>
 #include <span>
 
 #include "model/blocks/items.h"
@@ -37,14 +38,29 @@ class Doorbell : public engine::Block {
   void write(Cycle at, u32 offset, std::span<const u8> data);
 
   Outputs outputs;
+  // Told of each write of so many bytes that leaves the queue of the BAR, in a cycle not before the
+  // present one: its flow-control credits go back then. Empty: nobody counts them.
+  std::function<void(Cycle at, u32 bytes)> taken;
   DoorbellCounters counters;
   engine::Probe probe;
-  engine::Mailbox<std::pair<u32, u64>> writes_in;  // register offset, value
+  struct Write {
+    u32 offset = 0, bytes = 0;  // of the register; of the write on the BAR
+    u64 value = 0;
+  };
+  engine::Mailbox<Write> writes_in;
 
   void tick();
 
  private:
   bool pass(u32 offset, u64 value);
+  void tell_taken(Cycle at, std::size_t bytes) const {
+    if (taken) taken(at, u32(bytes));
+  }
+  // A write that no block sees.
+  void ignore(Cycle at, std::size_t bytes, u64& counter) {
+    ++counter;
+    tell_taken(at, bytes);
+  }
 
   const DoorbellConfig config_;
   const device::Contexts& contexts_;

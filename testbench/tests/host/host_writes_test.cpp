@@ -201,4 +201,43 @@ TEST_CASE("a line that waits in write combining holds up no payload", "[host][pu
   CHECK(run.sizes.at(0).bandwidth->gigabits_per_second(64 << 10) ==
         Approx(100. * 4096 / 4194).epsilon(0.01));
 }
+
+// Each way takes 1 us. With one header credit a doorbell leaves when the one before it is there and
+// its credit back, 2 us and some cycles of the line, the block and the core later; meanwhile its
+// core does nothing. Then it takes a completion, 10 ns, and builds a WQE, 40 ns.
+TEST_CASE("a doorbell waits for a credit of the HCA, and its core too",
+          "[host][doorbell][credits]") {
+  const auto rate = [](const std::string& entry, std::vector<std::string> settings) {
+    settings.push_back("pcie.latency=1 us");
+    const std::string text = "  - {operation: write, size: 8 B, messages: 2000, depth: 64, ";
+    return run_workload(text + "threads: 2, qps: 2" + entry + "}\n", settings)
+        .streams.at(0)
+        .million_messages_per_second();
+  };
+  CHECK(rate("", {"pcie.device_posted_headers=1"}) == Approx(1 / 2.055).epsilon(0.01));
+  CHECK(rate("", {"pcie.device_posted_headers=2"}) == Approx(2 / 2.055).epsilon(0.01));
+  // A doorbell and its WQE of 40 bytes need 3 of 17 data credits: five leave in 2 us.
+  const std::string push = ", push: true, inline_below: 9 B";
+  CHECK(rate(push, {"pcie.device_posted_data=17"}) == Approx(5 / 2.005).epsilon(0.01));
+  CHECK(rate(push, {"pcie.device_posted_data=0", "pcie.device_posted_headers=0"}) > 15);
+}
+
+// A doorbell in 200 cycles of 2.5 ns is taken, those before it wait at the BAR: as many as there are
+// credits, and no more.
+TEST_CASE("doorbells that the HCA does not take fill its credits", "[host][doorbell][credits]") {
+  for (const std::string credits : {"4", "127"}) {
+    const RecordedRun run =
+        run_recorded("operation: write, size: 8 B, messages: 4000, qps: 16, threads: 16, depth: 16",
+                     {"hca.doorbell.interval=200 cycles", "pcie.device_posted_headers=" + credits});
+    const double rate = run.result.streams.at(0).million_messages_per_second();
+    CHECK(rate <= 2.02);
+    CHECK(rate >= 1.6);  // some doorbells are of completion queues
+    CHECK(run.line.find("hca0 doorbell: ") != run.line.npos);
+    const auto& peaks = run.record.at("peaks");
+    const auto at = std::ranges::find_if(
+        peaks, [](const auto& peak) { return peak.at("place") == "hca0 writes: MMIO credits"; });
+    REQUIRE(at != peaks.end());
+    CHECK(at->at("most") == std::stoul(credits));
+  }
+}
 }  // namespace hca::testbench

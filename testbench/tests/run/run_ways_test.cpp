@@ -58,6 +58,10 @@ const char* const kScenarios[] = {
     "connection: {timeout: 8}\n"
     "faults: [{action: drop, from: 0, per_million: 20000}]\n"
     "workload: [{operation: write, size: 2 KiB, depth: 8, messages: 300}]\n",
+    // Doorbells that wait for credits of the HCA, behind those that wait for their register.
+    "hca: {doorbell: {interval: 60 cycles}}\npcie: {device_posted_headers: 3}\n"
+    "host: {doorbell_lock: 30 ns, doorbell_registers: 2}\n"
+    "workload: [{operation: write, size: 64 B, qps: 6, threads: 3, depth: 8, messages: 600}]\n",
     // Walks of pages, also before the part begins; then long pauses.
     "pcie: {iommu_entries: 8, iommu_walkers: 4, iommu_walk: 500 ns}\n"
     "workload: [{operation: read, size: 64 B, message_rate: 200000, messages: 40, qps: 3}]\n"};
