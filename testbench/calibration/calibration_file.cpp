@@ -203,9 +203,10 @@ bool has_entry(const Calibration& c, const std::string& entry) {
 
 Calibration read_calibration(const std::string& folder, const std::string& name) {
   const Table table(folder + "/" + name + ".csv");
-  Description yaml(folder + "/" + name + ".yaml");
   Calibration c;
   c.name = name;
+  c.file = folder + "/" + name + ".yaml";
+  Description yaml(c.file);
   const Setting preset = yaml.need("preset");
   c.preset = preset.text;
   if (!knobs_of_preset(c.preset)) yaml.refuse(preset, preset_names(true));

@@ -54,7 +54,7 @@ struct Curve {
   std::vector<CurvePoint> points;
 };
 struct Calibration {
-  std::string name;  // of the file
+  std::string name, file;  // of the csv file without .csv; the path of the yaml file
   std::string preset;
   std::string setup;  // the host, and the way between; empty: those of the preset
   bool is_dma = false;

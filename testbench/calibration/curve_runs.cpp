@@ -64,10 +64,10 @@ std::vector<Setting> settings_of_run(const Calibration& c, const Curve& curve,
   return all;
 }
 
-RunResult run_point(const std::vector<Setting>& settings, const std::vector<std::string>& overrides,
-                    const std::string& name) {
+RunResult run_point(const Calibration& c, const std::vector<Setting>& settings,
+                    const std::vector<std::string>& overrides, const std::string& name) {
   FreshKernel kernel;
-  Runner runner(scenario_of(settings, name, overrides), {});
+  Runner runner(scenario_of(settings, c.file, overrides), {});
   RunResult result = runner.run();
   if (!result.failures.empty()) throw std::runtime_error(name + ": " + result.failures.front());
   return result;
@@ -131,13 +131,22 @@ double run_dma(const Calibration& c, const DeviceKnobs& knobs,
 }
 }  // namespace
 
-DeviceKnobs knobs_as_written(const std::string& folder) {
+DeviceKnobs knobs_as_written(const std::string& folder, const std::vector<Calibration>& of) {
   DeviceKnobs knobs;
   for (const Preset& preset : presets())
     knobs.presets.emplace(preset.name, knobs_of_preset(preset.name).value());
-  for (const std::string& name : setups_in(folder))
-    knobs.setups.emplace(name, read_setup(folder, name));
+  for (const Calibration& c : of)
+    if (!c.setup.empty() && !knobs.setups.contains(c.setup))
+      knobs.setups.emplace(c.setup, read_setup(folder, c.setup));
   return knobs;
+}
+
+void check_scenarios(const Calibration& c, const DeviceKnobs& knobs,
+                     const std::vector<std::string>& overrides) {
+  if (c.is_dma) return;
+  for (const Curve& curve : c.curves)
+    for (const CurvePoint& point : curve.points)
+      scenario_of(settings_of_run(c, curve, {&point, 1}, knobs), c.file, overrides);
 }
 
 void calibrate(Calibration& c, const DeviceKnobs& knobs, const std::vector<std::string>& overrides,
@@ -149,7 +158,8 @@ void calibrate(Calibration& c, const DeviceKnobs& knobs, const std::vector<std::
     std::string key;
     for (const Setting& s : settings) key += s.path + "=" + s.text + "\n";
     auto found = done.find(key);
-    if (found == done.end()) found = done.emplace(key, run_point(settings, overrides, name)).first;
+    if (found == done.end())
+      found = done.emplace(key, run_point(c, settings, overrides, name)).first;
     return found->second;
   };
   for (Curve& curve : c.curves)

@@ -10,10 +10,12 @@
 namespace hca::testbench {
 namespace {
 namespace fs = std::filesystem;
-// The processor and its programs, its memory, the slot, and the way between two ports.
-constexpr std::array<std::string_view, 8> kOfSetup{
-    "host.",       "wire.",      "pcie.memory_",    "pcie.llc_",
-    "pcie.iommu_", "pcie.lanes", "pcie.generation", "pcie.same_line"};
+// The processor and its programs, its memory, the slot and its sizes, and the way between two
+// ports with its rate.
+constexpr std::array<std::string_view, 11> kOfSetup{
+    "host.",       "wire.",      "pcie.memory_",      "pcie.llc_",
+    "pcie.iommu_", "pcie.lanes", "pcie.generation",   "pcie.same_line",
+    "pcie.mps",    "pcie.mrrs",  "hca.port.link_rate"};
 }  // namespace
 
 bool is_of_setup(std::string_view path) {
@@ -28,7 +30,7 @@ std::vector<SourcedKnob> read_setup(const std::string& folder, const std::string
     if (!is_of_setup(knob.setting.path))
       throw ScenarioError(
           {fmt::format("{}:{}: {}: is no knob of a host; allowed: host, wire, and "
-                       "of pcie the slot and the memory",
+                       "of pcie the slot and the memory, hca.port.link_rate",
                        file, knob.setting.line, knob.setting.path)});
   return knobs;
 }

@@ -69,7 +69,8 @@ void print_errors(const char* which, const std::vector<double>& errors) {
 
 int calibrate_all(const CalibrateArguments& options) {
   std::vector<Calibration> all = chosen(options);
-  const DeviceKnobs knobs = knobs_as_written(options.folder);
+  const DeviceKnobs knobs = knobs_as_written(options.folder, all);
+  for (const Calibration& c : all) check_scenarios(c, knobs, options.settings);
   if (const auto place = std::filesystem::path(options.json).parent_path();
       !place.empty() && !std::filesystem::is_directory(place))
     throw std::runtime_error(options.json + ": its folder is not there");

@@ -26,7 +26,7 @@ void tell(const std::string& line) {
 
 int fit_preset(const std::vector<Calibration>& curves, const std::string& folder,
                const FitArguments& arguments, const std::string& json) {
-  const DeviceKnobs start = knobs_as_written(folder);
+  const DeviceKnobs start = knobs_as_written(folder, curves);
   if (!start.presets.contains(arguments.preset))
     throw std::runtime_error(fmt::format("--fit: there is no preset \"{}\"; allowed: {}",
                                          arguments.preset, preset_names(true)));

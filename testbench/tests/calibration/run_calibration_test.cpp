@@ -160,11 +160,37 @@ TEST_CASE("a setup has knobs of the host alone, each a fact or fitted", "[calibr
   CHECK(error("facts: {pcie: {lanes: 8}}\nfitted: {host: {notice: 9 ns}}\n") == "(none)");
   CHECK(error("fitted: {hca: {core: {clock: 1 GHz}}}\n") ==
         "setups/h.yaml:1: hca.core.clock: is no knob of a host; allowed: host, wire, and of pcie "
-        "the slot and the memory");
+        "the slot and the memory, hca.port.link_rate");
+  CHECK(error("facts: {pcie: {mps: 128 B, mrrs: 512 B}, hca: {port: {link_rate: 10 Gb/s}}}\n") ==
+        "(none)");
   CHECK_THAT(error("host: {notice: 9 ns}\n"),
              Contains("setups/h.yaml:1: host.notice: is in no section; allowed: facts"));
   CHECK_THAT(error("facts: {host: {notice: 9 ns}}\nfitted: {host: {notice: 8 ns}}\n"),
              Contains("setups/h.yaml:2: host.notice: is a fact and fitted"));
+}
+
+TEST_CASE("scenarios of all points are checked before one runs, setups of others are not read",
+          "[calibration]") {
+  const auto error = [](const std::string& inline_below) {
+    const Folder folder("bytes,us\n64,1.5\n",
+                        "preset: connectx4\n"
+                        "x: {column: bytes, sets: \"workload[0].size\", unit: B}\n"
+                        "curves: [{column: us, figure: latency_us}]\n"
+                        "scenario: {workload: [{operation: write, inline_below: " +
+                            inline_below + "}]}\n");
+    fs::create_directory(folder.path() + "/setups");
+    std::ofstream(folder.path() + "/setups/other.yaml") << "nonsense: 1\n";
+    const Calibration c = read_calibration(folder.path(), "c");
+    try {
+      check_scenarios(c, knobs_as_written(folder.path(), {c}), {});
+    } catch (const ScenarioError& e) {
+      return std::string(e.what()).substr(folder.path().size() + 1);
+    }
+    return std::string("(none)");
+  };
+  CHECK(error("224 B") == "(none)");
+  CHECK(error("400 B") ==
+        "c.yaml:4: workload[0].inline_below: \"400 B\" is out of range; allowed: 0 B .. 224 B");
 }
 
 TEST_CASE("a fit finds the knob that made a curve, and counts no other curve", "[calibration]") {
@@ -175,7 +201,7 @@ TEST_CASE("a fit finds the knob that made a curve, and counts no other curve", "
                       "curves: [{column: us, figure: latency_us}, {column: twice, figure: "
                       "latency_us}]\n"
                       "scenario: {workload: [{operation: write, test: latency, messages: 40}]}\n");
-  DeviceKnobs knobs = knobs_as_written(folder.path());
+  DeviceKnobs knobs = knobs_as_written(folder.path(), {});
   std::erase_if(knobs.presets.at("connectx4"),
                 [](const SourcedKnob& k) { return k.setting.path == "wire.latency"; });
   for (SourcedKnob& k : knobs.presets.at("connectx4")) k.is_fitted = false;
@@ -219,9 +245,9 @@ TEST_CASE("presets have at most 15 fitted knobs, and a scenario may take one", "
 }
 
 TEST_CASE("published curves are as near as they are said to be", "[calibration]") {
-  const DeviceKnobs knobs = knobs_as_written(kFolder);
   for (const std::string& name : calibrations_in(kFolder)) {
     Calibration c = read_calibration(kFolder, name);
+    const DeviceKnobs knobs = knobs_as_written(kFolder, {c});
     calibrate(c, knobs, {}, [](const std::string&) {});
     for (const Curve& curve : c.curves) {
       const std::string full = name + "/" + curve.column;
