@@ -69,12 +69,12 @@ RunRecorder::~RunRecorder() {
 }
 
 std::size_t RunRecorder::add_resource(std::string group, std::string name, std::string kind,
-                                      double of, std::string knob) {
+                                      double of, std::string knob, double each) {
   const bool counted = of != 1;
   const std::size_t column =
       series_.add_column({std::move(group), counted ? name + " in use" : name + " busy",
-                          counted ? kind : "%", counted ? 1.0 : 100.0, of});
-  resources_.push_back({column, 0, of, std::move(name), std::move(kind), std::move(knob)});
+                          counted ? kind : "%", (counted ? 1.0 : 100.0) * each, of / each});
+  resources_.push_back({column, 0, of, std::move(name), std::move(kind), std::move(knob), each});
   return resources_.size() - 1;
 }
 
@@ -211,15 +211,21 @@ void RunRecorder::add_pcie(unsigned i) {
   for (std::size_t p = 0; p < pcie.resources.size(); ++p) {
     const auto& [name, kind, knob] = tlm_::kPcieParts[p];
     if (const u32 of = link.count(tlm_::PciePart(p)))
-      pcie.resources[p] = add_resource("PCIe", fmt::format("hca{} PCIe {}", i, name),
-                                       std::string(kind), of, std::string(knob));
+      pcie.resources[p] =
+          add_resource("PCIe", fmt::format("hca{} PCIe {}", i, name), std::string(kind), of,
+                       std::string(knob), link.cycles_of(tlm_::PciePart(p)) * double(pcie.period));
   }
   link.attach(&pcie);
 }
 
-void RunRecorder::Pcie::use(tlm_::PciePart part, Cycle from, Cycle to, double amount) {
-  recorder->use(resources[std::size_t(part)], from * period, to * period, amount * double(period));
-  recorder->peaks_.use_pcie(chip, part, from, to, amount);
+void RunRecorder::Pcie::use(tlm_::PciePart part, Cycle from, Cycle to, u64 amount) {
+  recorder->use(resources[std::size_t(part)], from * period, to * period, double(amount));
+  if (part == tlm_::PciePart::Walkers) recorder->peaks_.use_walker(chip, from, to);
+}
+
+tlm_::PcieWindow RunRecorder::Pcie::window(Cycle at) {
+  const TimeSeries::Bucket bucket = recorder->series_.bucket_at(at * period);
+  return {(bucket.from + period - 1) / period, bucket.to / period};
 }
 
 void RunRecorder::Pcie::waits(tlm_::PciePart part, Cycle from, Cycle to) {
@@ -337,6 +343,7 @@ void RunRecorder::Chip::event(const engine::Event& event) {
 }
 
 void RunRecorder::phase(const std::string& what, bool begins) {
+  for (unsigned i = 0; i < chips_.size(); ++i) testbed_.node(i).pcie().tell_use();
   for (Chip& chip : chips_) look(chip, chip.domain->now());
   taken_.hand_on_until(~u64{0});
   recording_ = begins;
@@ -355,7 +362,7 @@ void RunRecorder::phase(const std::string& what, bool begins) {
   p.to = std::max(last_completion_ ? last_completion_ : kernel_picoseconds(), p.from + 1);
   const double time = double(p.to - p.from);
   for (const Resource& r : resources_)
-    p.uses.push_back({r.name, r.kind, std::min(1.0, r.busy / time / r.of), r.knob});
+    p.uses.push_back({r.name, r.kind, std::min(1.0, r.picoseconds() / time / r.of), r.knob});
   // The busiest core limits its threads, however many others the host has.
   for (const Core& core : cores_) {
     const u64 busiest = core.busy.empty() ? 0 : *std::ranges::max_element(core.busy);

@@ -57,9 +57,11 @@ class RunRecorder {
   // A resource that is busy or idle, or of which a number can be in use.
   struct Resource {
     std::size_t column = 0;
-    double busy = 0;  // picoseconds, in this part of the run
+    double busy = 0;  // in this part of the run, in units of its use
     double of = 1;    // the number
     std::string name, kind, knob;
+    double each = 1;  // picoseconds that a unit takes: whole units add up exactly
+    double picoseconds() const { return busy * each; }
   };
   // Cycles in which a block, or PCIe, was stalled; for queue pairs the sum of all.
   struct Stall {
@@ -109,8 +111,9 @@ class RunRecorder {
     u64 period = 0;
     std::array<std::size_t, tlm_::kPcieParts.size()> resources{};
     std::array<u64, tlm_::kPcieParts.size()> waited{}, waited_until{};
-    void use(tlm_::PciePart part, Cycle from, Cycle to, double amount) override;
+    void use(tlm_::PciePart part, Cycle from, Cycle to, u64 amount) override;
     void waits(tlm_::PciePart part, Cycle from, Cycle to) override;
+    tlm_::PcieWindow window(Cycle at) override;  // a bucket of the series
   };
   // The levels before the blocks of a chip, and the events of items that pass them.
   struct Chip : engine::ProbeSink {
@@ -186,7 +189,7 @@ class RunRecorder {
       256;  // messages that wait are few: they stay in a cache
 
   std::size_t add_resource(std::string group, std::string name, std::string kind, double of,
-                           std::string knob = "");
+                           std::string knob = "", double each = 1);
   void begin_by(u64 picoseconds);
   void use(std::size_t resource, u64 from, u64 to, double amount) {
     if (!recording_) return;

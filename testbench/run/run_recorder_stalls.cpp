@@ -219,7 +219,7 @@ void RunRecorder::end_atomics(Phase& p) {
     const double chains = double(queue_pairs_to(i));
     if (units.busy == 0 || chains == 0 || chains > units.of) continue;
     p.uses.push_back({fmt::format("hca{} ATOMICs, one of a queue pair at a time", i), "ATOMICs",
-                      std::min(1.0, units.busy / double(p.to - p.from) / chains),
+                      std::min(1.0, units.picoseconds() / double(p.to - p.from) / chains),
                       "workload[].qps"});
   }
 }

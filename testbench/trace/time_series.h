@@ -44,6 +44,15 @@ class TimeSeries {
       at = end;
     }
   }
+  // The bucket of a time, ps: what lies within it stays in one bucket.
+  struct Bucket {
+    u64 from, to;
+  };
+  Bucket bucket_at(u64 picoseconds) {
+    make_room(picoseconds);
+    const u64 bucket = bucket_of(picoseconds);
+    return {bucket * width_, end_of(bucket)};
+  }
   const std::vector<Column>& columns() const { return columns_; }
   std::vector<std::size_t> shown() const;  // the columns in the order in which they are shown
   std::size_t rows() const;
