@@ -56,7 +56,11 @@ RunRecorder::RunRecorder(Testbed& testbed)
     add_registers(i);
     add_stalls(i);
   }
-  for (Stall& stall : stalls_) chips_[stall.chip].stalls.push_back({stall.cycles, 0, &stall});
+  for (Stall& stall : stalls_) {
+    Chip& chip = chips_[stall.chip];
+    const bool of_queue_pairs = stall.row && stall.row->of != WaitOf::Block;
+    (of_queue_pairs ? chip.queue_pair_stalls : chip.stalls).push_back({stall.cycles, 0, &stall});
+  }
 }
 
 RunRecorder::~RunRecorder() {
@@ -259,13 +263,16 @@ void RunRecorder::add_levels(unsigned i) {
                                                 "misses", level.of, knobs_of_cache(level.object))
                                  : kNoResource);
   }
-  chip.levels.resize(chip.level_columns.size());
+  chip.samples = SampleTimes(chip.period);
+  for (std::vector<u64>* of_watched : {&chip.levels, &chip.held})
+    of_watched->resize(chip.level_columns.size());
   chip.work.resize(names.size());
+  chip.worked.resize(names.size());
   chip.waited.resize(names.size());
   chip.domain->sample(&chip, [](void* who, Cycle at) {
     Chip& c = *static_cast<Chip*>(who);
     c.recorder->look(c, at);
-    return c.next;
+    return c.samples.next();
   });
 }
 
@@ -343,15 +350,21 @@ void RunRecorder::Chip::event(const engine::Event& event) {
 }
 
 void RunRecorder::phase(const std::string& what, bool begins) {
-  for (unsigned i = 0; i < chips_.size(); ++i) testbed_.node(i).pcie().tell_use();
-  for (Chip& chip : chips_) look(chip, chip.domain->now());
+  const u64 now = kernel_picoseconds();
+  for (Chip& chip : chips_) {
+    testbed_.node(chip.pcie.chip).pcie().tell_use();
+    look(chip, chip.domain->now());
+    while (chip.samples.next() * chip.period <= now) pass_sample(chip);  // of a chip that sleeps
+    part_of_bucket(chip, now);
+    chip.held_until = (now + chip.period - 1) / chip.period;
+  }
   taken_.hand_on_until(~u64{0});
   recording_ = begins;
   peaks_.part(what, begins);
   if (begins) {
     for (Resource& r : resources_) r.busy = 0;
     for (Chip& chip : chips_) std::fill(chip.waited.begin(), chip.waited.end(), 0);
-    recording_since_ = kernel_picoseconds();
+    recording_since_ = now;
     phases_.push_back({what, recording_since_, 0});
     first_post_ = false;
     last_completion_ = 0;
@@ -359,7 +372,7 @@ void RunRecorder::phase(const std::string& what, bool begins) {
     return;
   }
   Phase& p = phases_.back();
-  p.to = std::max(last_completion_ ? last_completion_ : kernel_picoseconds(), p.from + 1);
+  p.to = std::max(last_completion_ ? last_completion_ : now, p.from + 1);
   const double time = double(p.to - p.from);
   for (const Resource& r : resources_)
     p.uses.push_back({r.name, r.kind, std::min(1.0, r.picoseconds() / time / r.of), r.knob});

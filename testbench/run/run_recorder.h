@@ -10,6 +10,7 @@
 
 #include "testbench/run/buffer_peaks.h"
 #include "testbench/run/run_limits.h"
+#include "testbench/run/sample_times.h"
 #include "testbench/trace/by_time.h"
 #include "testbench/trace/message_stats.h"
 #include "testbench/trace/packet_ladder.h"
@@ -120,10 +121,15 @@ class RunRecorder {
     RunRecorder* recorder = nullptr;
     engine::Domain* domain = nullptr;
     u64 period = 0;
-    Cycle seen = 0, next = kEach;  // the last sample, and the one after it
+    SampleTimes samples{1};
+    Cycle held_until = 0;   // a sample, or the begin of this part of the run
+    u64 counted_until = 0;  // ps: the end of a bucket, or the begin of this part of the run
     std::vector<std::size_t> level_columns, block_columns,
         blocks;  // by watched, by block, of watched
     std::vector<u64> levels;
+    // Since counted_until: the level times the cycles that it held, by watched object; and by block
+    // the cycles with waiting work.
+    std::vector<u64> held, worked;
     struct Change {
       Cycle at;
       std::size_t watched;
@@ -133,14 +139,14 @@ class RunRecorder {
     std::vector<engine::LevelChange> found;  // of one of them
     // by watched object: the resource of a cache's misses; kNoResource
     std::vector<std::size_t> resources;
-    std::vector<u64> work;           // by block
+    std::vector<u64> work;           // by block: not 0 if an object of it holds something
     std::vector<std::string> names;  // by block
     std::vector<u64> waited;         // by block: time with waiting work in this part of the run, ps
     struct Engine {
       const blocks::Engines* engines;
       unsigned index;
       std::size_t resource;
-      Cycle worked = 0;  // until the last sample
+      Cycle worked = 0;  // until counted_until
     };
     std::vector<Engine> engines;
     // A block that takes at most one item every `interval` cycles, in one direction of a link.
@@ -148,7 +154,7 @@ class RunRecorder {
       u16 block, kind;  // of the event for each departing item
       Cycle interval;
       std::size_t resource;
-      u64 items = 0;  // since the last sample
+      u64 items = 0;  // since counted_until
     };
     std::vector<Pace> paces;
     std::vector<u8> pace_of;  // by block and kind: one more than its place in `paces`; 0: none
@@ -160,13 +166,14 @@ class RunRecorder {
       u64 seen = 0;
     };
     std::vector<Counted> counted;
-    // A stall of this chip, and its count at the last sample.
+    // A stall of this chip, and its count when it was looked at. One thing can wait for all of a
+    // bucket; of queue pairs many can, so these are looked at with each sample.
     struct SampledStall {
       const u64* cycles;
       u64 seen;
       const Stall* of;
     };
-    std::vector<SampledStall> stalls;
+    std::vector<SampledStall> stalls, queue_pair_stalls;
     Pcie pcie;
     std::vector<bool> qps;  // by number: had a message in this part of the run
     std::size_t atomics = kNoResource;
@@ -180,9 +187,6 @@ class RunRecorder {
     void event(const engine::Event& event) override;
     bool wants(std::string_view block) const override;
   };
-  // Cycles from one sample of the levels to the next, at first; and the least number of samples in
-  // a bucket of the series when it has grown.
-  static constexpr Cycle kEach = 16, kSamples = 64;
   // kept for display, over all parts of the run
   static constexpr std::size_t kMostMessages = 4096;
   static constexpr std::size_t kTakenEach =
@@ -207,16 +211,18 @@ class RunRecorder {
   u64 beats_of(unsigned chip, std::size_t bytes) const;
   bool may_be_slow(unsigned wire, unsigned end) const;
   void look(Chip& chip, Cycle at);
-  static Cycle after(const Chip& chip, Cycle sample);
-  void look_at_levels(Chip& chip, Cycle at);
-  void hold_levels(Chip& chip, Cycle before, Cycle sample);
+  static void find_levels(Chip& chip, Cycle at);
+  void hold_levels(Chip& chip, Cycle sample) const;
+  void pass_sample(Chip& chip);
+  void part_of_bucket(Chip& chip, u64 to);
+  void end_levels(Chip& chip, u64 from, u64 to);
   // run_recorder_stalls.cpp
   void add_counted(unsigned chip);
   void add_registers(unsigned chip);
   void add_stalls(unsigned chip);
   void add_stall(unsigned chip, const std::string& block, std::string cause, const u64* cycles,
                  std::string_view counter = "");
-  void look_at_stalls(Chip& chip, u64 to);
+  void look_at_stalls(std::vector<Chip::SampledStall>& stalls, u64 period, u64 to);
   void begin_stalls();
   long waiting(unsigned chip, WaitOf of) const;
   long queue_pairs_to(unsigned chip) const;
