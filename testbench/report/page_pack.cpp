@@ -30,6 +30,22 @@ constexpr std::size_t kRowsToTry = 256;  // of such a table, to choose its form
 constexpr std::int64_t kMostNumber = std::int64_t{1} << 51;
 
 std::string text_of(const Json& value) { return value.dump(-1, ' ', true); }
+// Of all values of a list. Those of numbers are cut from one text: making a text has a price.
+Texts texts_of(const List& list) {
+  Texts texts;
+  if (std::ranges::any_of(list, [](const Json* one) { return one->is_string(); })) {
+    for (const Json* one : list) texts.push_back(text_of(*one));
+    return texts;
+  }
+  Json all = Json::array();
+  for (const Json* one : list) all.push_back(*one);
+  const std::string text = text_of(all);  // [1.5,2,null]
+  for (std::size_t from = 1, to = from; to + 1 < text.size(); from = to + 1) {
+    to = text.find_first_of(",]", from);
+    texts.push_back(text.substr(from, to - from));
+  }
+  return texts;
+}
 void append(std::string& list, std::int64_t number) {
   const fmt::format_int text(number);
   list.append(text.data(), text.size());
@@ -134,11 +150,7 @@ class Packer {
     return list_of(all);
   }
   std::string pack_plain(const List& list) {
-    if (!all_of(list, is_number)) {
-      Texts texts;
-      for (const Json* one : list) texts.push_back(text_of(*one));
-      return with_runs(texts);
-    }
+    if (!all_of(list, is_number)) return with_runs(texts_of(list));
     Integers numbers;
     for (const Json* one : list) numbers.push_back(one->get<std::int64_t>());
     return packed_numbers(std::move(numbers));
