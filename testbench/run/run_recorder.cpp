@@ -142,16 +142,23 @@ void RunRecorder::Core::completed(const TakenMessage& message) {
 void RunRecorder::add_throughput(unsigned chip, const TakenMessage& message, u64 picoseconds) {
   const GroupedMessage grouped{chip, message.qpn, message.bytes, Operation(message.operation),
                                message.entry};
-  for (std::size_t g = 0; g < throughput_.size(); ++g) {
-    Throughput& group = throughput_[g];
-    const std::size_t place = group.places.of(chip, kMessageGroups[g].value(grouped));
-    if (place >= group.columns.size()) group.columns.resize(place + 1, kNoResource);
-    if (group.columns[place] == kNoResource)
-      group.columns[place] = series_.add_column(
-          {fmt::format("throughput by {}", kMessageGroups[g].by),
-           group.places.name(kMessageGroups[g], place), "Gb/s", 1e3, 0, group.places.key(place)});
-    series_.add(group.columns[place], picoseconds, picoseconds, double(message.bytes) * 8);
-  }
+  if (grouped != last_completed_)
+    for (std::size_t g = 0; g < throughput_.size(); ++g)
+      last_columns_[g] = throughput_column(g, grouped);
+  last_completed_ = grouped;
+  for (const std::size_t column : last_columns_)
+    series_.add(column, picoseconds, picoseconds, double(message.bytes) * 8);
+}
+
+std::size_t RunRecorder::throughput_column(std::size_t g, const GroupedMessage& message) {
+  Throughput& group = throughput_[g];
+  const std::size_t place = group.places.of(message.chip, kMessageGroups[g].value(message));
+  if (place >= group.columns.size()) group.columns.resize(place + 1, kNoResource);
+  if (group.columns[place] == kNoResource)
+    group.columns[place] = series_.add_column(
+        {fmt::format("throughput by {}", kMessageGroups[g].by),
+         group.places.name(kMessageGroups[g], place), "Gb/s", 1e3, 0, group.places.key(place)});
+  return group.columns[place];
 }
 
 void RunRecorder::add_wire(unsigned number) {
@@ -206,38 +213,6 @@ void RunRecorder::add_slow_core(unsigned wire, unsigned end) {
   };
   testbed_.wire(wire).add_entry_tap(listen(end, out));
   testbed_.wire(wire).add_tap(listen(other_end(end), in));
-}
-
-void RunRecorder::add_pcie(unsigned i) {
-  tlm_::PcieLink& link = testbed_.node(i).pcie();
-  Pcie& pcie = chips_[i].pcie;
-  pcie.recorder = this, pcie.chip = i, pcie.period = testbed_.node(i).hca.period().value();
-  for (std::size_t p = 0; p < pcie.resources.size(); ++p) {
-    const auto& [name, kind, knob] = tlm_::kPcieParts[p];
-    if (const u32 of = link.count(tlm_::PciePart(p)))
-      pcie.resources[p] =
-          add_resource("PCIe", fmt::format("hca{} PCIe {}", i, name), std::string(kind), of,
-                       std::string(knob), link.cycles_of(tlm_::PciePart(p)) * double(pcie.period));
-  }
-  link.attach(&pcie);
-}
-
-void RunRecorder::Pcie::use(tlm_::PciePart part, Cycle from, Cycle to, u64 amount) {
-  recorder->use(resources[std::size_t(part)], from * period, to * period, double(amount));
-  if (part == tlm_::PciePart::Walkers) recorder->peaks_.use_walker(chip, from, to);
-}
-
-tlm_::PcieWindow RunRecorder::Pcie::window(Cycle at) {
-  const TimeSeries::Bucket bucket = recorder->series_.bucket_at(at * period);
-  return {(bucket.from + period - 1) / period, bucket.to / period};
-}
-
-void RunRecorder::Pcie::waits(tlm_::PciePart part, Cycle from, Cycle to) {
-  Cycle& until = waited_until[std::size_t(part)];
-  from = std::max(from, until);
-  if (to <= from) return;
-  waited[std::size_t(part)] += to - from;
-  until = to;
 }
 
 void RunRecorder::add_levels(unsigned i) {

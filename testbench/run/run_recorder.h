@@ -4,6 +4,7 @@
 #include <deque>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -139,7 +140,7 @@ class RunRecorder {
     std::vector<engine::LevelChange> found;  // of one of them
     // by watched object: the resource of a cache's misses; kNoResource
     std::vector<std::size_t> resources;
-    std::vector<u64> work;           // by block: not 0 if an object of it holds something
+    std::vector<u64> work;           // by block: 1 if an object of it holds something
     std::vector<std::string> names;  // by block
     std::vector<u64> waited;         // by block: time with waiting work in this part of the run, ps
     struct Engine {
@@ -202,6 +203,7 @@ class RunRecorder {
   }
   void add_core(unsigned chip);
   void add_throughput(unsigned chip, const TakenMessage& message, u64 picoseconds);
+  std::size_t throughput_column(std::size_t group, const GroupedMessage& message);
   void add_pcie(unsigned chip);
   void add_levels(unsigned chip);
   void add_engines(unsigned chip);
@@ -211,6 +213,7 @@ class RunRecorder {
   u64 beats_of(unsigned chip, std::size_t bytes) const;
   bool may_be_slow(unsigned wire, unsigned end) const;
   void look(Chip& chip, Cycle at);
+  void look_further(Chip& chip, Cycle at);
   static void find_levels(Chip& chip, Cycle at);
   void hold_levels(Chip& chip, Cycle sample) const;
   void pass_sample(Chip& chip);
@@ -250,6 +253,9 @@ class RunRecorder {
     std::vector<std::size_t> columns;  // by place
   };
   std::array<Throughput, kMessageGroups.size()> throughput_;
+  // The last message that was completed, and its columns: many are like the one before.
+  std::optional<GroupedMessage> last_completed_;
+  std::array<std::size_t, kMessageGroups.size()> last_columns_{};
   std::vector<Resource> resources_;
   std::vector<Core> cores_;  // by node
   std::vector<Chip> chips_;  // by node

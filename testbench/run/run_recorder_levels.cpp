@@ -22,7 +22,6 @@ void RunRecorder::find_levels(Chip& chip, Cycle at) {
       chip.changes.push_back({change.at, w, change.by});
     }
   }
-  std::ranges::stable_sort(chip.changes, {}, &Chip::Change::at);
 }
 
 // The levels in the cycles between two samples are those of the later one.
@@ -31,18 +30,27 @@ void RunRecorder::hold_levels(Chip& chip, Cycle sample) const {
   const Cycle cycles = sample - std::exchange(chip.held_until, sample);
   std::ranges::fill(chip.work, 0);
   for (std::size_t w = 0; w < chip.levels.size(); ++w) {
+    if (!chip.levels[w]) continue;  // most
     chip.held[w] += chip.levels[w] * cycles;
-    chip.work[chip.blocks[w]] |= chip.levels[w];
+    chip.work[chip.blocks[w]] = 1;
   }
   for (std::size_t b = 0; b < chip.work.size(); ++b) chip.worked[b] += chip.work[b] ? cycles : 0;
 }
 
-// Samples lie before their cycle. Those without a change between them are held at once.
+// Samples lie before their cycle.
 void RunRecorder::look(Chip& chip, Cycle at) {
   if (chip.samples.next() > at) return;
   look_at_stalls(chip.queue_pair_stalls, chip.period, chip.samples.next() * chip.period);
   chip.changes.clear();
   if (recording_) find_levels(chip, at);
+  hold_levels(chip, chip.samples.next());
+  pass_sample(chip);
+  if (chip.samples.next() <= at) look_further(chip, at);
+}
+
+// The later samples of a chip that slept. Those without a change between them are held at once.
+void RunRecorder::look_further(Chip& chip, Cycle at) {
+  std::ranges::stable_sort(chip.changes, {}, &Chip::Change::at);
   auto change = chip.changes.begin();
   Cycle last = 0;
   for (; chip.samples.next() <= at; pass_sample(chip)) {
