@@ -14,13 +14,19 @@ class Histogram {
 
   void add(u64 value, u64 times = 1) {
     if (!times) return;
+    count_ += times;
+    // In a steady stream many values are that of the last time.
+    if (last_ < counts_.size() && counts_[last_].times && counts_[last_].value == value) {
+      counts_[last_].times += times;
+      return;
+    }
     if ((used_ + 1) * 2 > counts_.size()) [[unlikely]]
       grow();
     Count& c = count_of(value);
     used_ += !c.times;
     c.value = value;
     c.times += times;
-    count_ += times;
+    last_ = std::size_t(&c - counts_.data());
   }
   void merge(const Histogram& other);
 
@@ -55,5 +61,6 @@ class Histogram {
   std::size_t used_ = 0;
   unsigned shift_ = 64;  // 64 - log2 of the size
   std::vector<Count> counts_;
+  std::size_t last_ = 0;  // in counts_: where the last value was
 };
 }  // namespace hca::engine

@@ -9,6 +9,8 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "testbench/cli/attach.h"
 #include "testbench/cli/commands.h"
@@ -73,18 +75,42 @@ nlohmann::json write_series(const std::string& out, const RunResult& result,
   return all;
 }
 
+// Takes the values of the series and the single messages of a run's data out, or puts them back.
+class OfPageOnly {
+ public:
+  explicit OfPageOnly(nlohmann::json& recording) {
+    for (nlohmann::json& column : recording["series"]) take(column, "values");
+    for (nlohmann::json& phase : recording["phases"]) take(phase["times"], "messages");
+  }
+  void put_back() {
+    for (Part& part : parts_) (*part.of)[part.key] = std::move(part.data);
+  }
+
+ private:
+  struct Part {
+    nlohmann::json* of;
+    const char* key;
+    nlohmann::json data;
+  };
+  void take(nlohmann::json& of, const char* key) {
+    parts_.push_back({&of, key, std::move(of.at(key))});
+    of.erase(key);
+  }
+  std::vector<Part> parts_;
+};
+
 // The page and summary.json, which has the series by name only, and no single messages.
 void write_results(const RunArguments& options, nlohmann::json all) {
   using nlohmann::json;
   const std::string& out = options.directory;
-  json page = slim(all);
+  OfPageOnly of_page(all["recording"]);
+  write_text_file(out + "/summary.json", all.dump(1) + '\n');
+  of_page.put_back();
+  json page = slim(std::move(all));
   page["origin"] = origin_of_page();
   page["origin"]["scenario"] = options.scenario;
   page["origin"]["settings"] = options.settings;
   write_page(out + "/report.html", run_page(), packed(page));
-  for (json& column : all["recording"]["series"]) column.erase("values");
-  for (json& phase : all["recording"]["phases"]) phase["times"].erase("messages");
-  write_text_file(out + "/summary.json", all.dump(1) + '\n');
 }
 
 // Set by SIGINT and SIGTERM while a failed run is shrunk.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each value becomes text once; of the forms of a list the shortest text is kept.
+// Of the forms of a list the shortest text is kept.
 #include "testbench/report/page_pack.h"
 
 #include <fmt/format.h>
@@ -23,21 +23,40 @@ using Integers = std::vector<std::int64_t>;
 using Texts = std::vector<std::string>;
 // A list of the data, or a column of such lists.
 using List = std::vector<const Json*>;
-constexpr std::size_t kShortest = 4;   // a list of fewer values stays as it is
-constexpr std::size_t kMostWide = 64;  // columns of a table of lists
+constexpr std::size_t kShortest = 4;     // a list of fewer values stays as it is
+constexpr std::size_t kMostWide = 64;    // columns of a table of lists
+constexpr std::size_t kRowsToTry = 256;  // of such a table, to choose its form
 // Sums of differences of such numbers are exact in a page, where numbers have 53 bits.
 constexpr std::int64_t kMostNumber = std::int64_t{1} << 51;
 
 std::string text_of(const Json& value) { return value.dump(-1, ' ', true); }
-Texts texts_of(const Integers& numbers) {
+// Of all values of a list. Those of numbers are cut from one text: making a text has a price.
+Texts texts_of(const List& list) {
   Texts texts;
-  for (const std::int64_t number : numbers) texts.push_back(fmt::format_int(number).str());
+  if (std::ranges::any_of(list, [](const Json* one) { return one->is_string(); })) {
+    for (const Json* one : list) texts.push_back(text_of(*one));
+    return texts;
+  }
+  Json all = Json::array();
+  for (const Json* one : list) all.push_back(*one);
+  const std::string text = text_of(all);  // [1.5,2,null]
+  for (std::size_t from = 1, to = from; to + 1 < text.size(); from = to + 1) {
+    to = text.find_first_of(",]", from);
+    texts.push_back(text.substr(from, to - from));
+  }
   return texts;
 }
-std::string list_of(const Texts& texts) {
+void append(std::string& list, std::int64_t number) {
+  const fmt::format_int text(number);
+  list.append(text.data(), text.size());
+}
+void append(std::string& list, const std::string& text) { list += text; }
+// Of numbers, or of values that are text.
+template <class Values>
+std::string list_of(const Values& values) {
+  if (values.empty()) return "[]";
   std::string list = "[";
-  for (const std::string& text : texts) (list += text) += ',';
-  if (texts.empty()) return "[]";
+  for (const auto& value : values) append(list, value), list += ',';
   list.back() = ']';
   return list;
 }
@@ -61,32 +80,36 @@ bool is_number(const Json& value) {
   return value.is_number_integer() && std::abs(value.get<std::int64_t>()) <= kMostNumber;
 }
 
-std::string runs_of(const Texts& texts) {
-  Texts runs;
-  for (auto from = texts.begin(), to = from; from != texts.end(); from = to) {
-    to = std::find_if(from, texts.end(), [&](const std::string& text) { return text != *from; });
-    runs.push_back(*from), runs.push_back(fmt::format_int(to - from).str());
+template <class Values>
+std::string runs_of(const Values& values) {
+  std::string runs = "[";
+  for (auto from = values.begin(), to = from; from != values.end(); from = to) {
+    to = std::find_if(from, values.end(), [&](const auto& value) { return value != *from; });
+    append(runs, *from), runs += ',';
+    append(runs, std::int64_t(to - from)), runs += ',';
   }
-  return object_of("~r", list_of(runs));
+  runs.back() = ']';
+  return object_of("~r", runs);
 }
 
-std::string with_runs(const Texts& texts) {
-  std::string best = list_of(texts);
+template <class Values>
+std::string with_runs(const Values& values) {
+  std::string best = list_of(values);
   // Without two equal neighbours they are longer.
-  if (std::ranges::adjacent_find(texts) != texts.end()) keep_shorter(best, runs_of(texts));
+  if (std::ranges::adjacent_find(values) != values.end()) keep_shorter(best, runs_of(values));
   return best;
 }
 
 std::string packed_numbers(Integers numbers) {
-  if (numbers.size() < kShortest) return list_of(texts_of(numbers));
-  std::string best = with_runs(texts_of(numbers));
+  if (numbers.size() < kShortest) return list_of(numbers);
+  std::string best = with_runs(numbers);
   std::int64_t divisor = 0;
   for (const std::int64_t number : numbers) divisor = std::gcd(divisor, number);
   if (divisor > 1)
     for (std::int64_t& number : numbers) number /= divisor;
-  std::string values = divisor > 1 ? with_runs(texts_of(numbers)) : best;
+  std::string values = divisor > 1 ? with_runs(numbers) : best;
   std::adjacent_difference(numbers.begin(), numbers.end(), numbers.begin());
-  keep_shorter(values, object_of("~d", with_runs(texts_of(numbers))));
+  keep_shorter(values, object_of("~d", with_runs(numbers)));
   if (divisor > 1) values = object_of("v", values, "~g", fmt::format_int(divisor).c_str());
   keep_shorter(best, std::move(values));
   return best;
@@ -127,11 +150,7 @@ class Packer {
     return list_of(all);
   }
   std::string pack_plain(const List& list) {
-    if (!all_of(list, is_number)) {
-      Texts texts;
-      for (const Json* one : list) texts.push_back(text_of(*one));
-      return with_runs(texts);
-    }
+    if (!all_of(list, is_number)) return with_runs(texts_of(list));
     Integers numbers;
     for (const Json* one : list) numbers.push_back(one->get<std::int64_t>());
     return packed_numbers(std::move(numbers));
@@ -159,14 +178,22 @@ class Packer {
     }
     return object_of("c", list_of(columns), "~o", list_of(keys));
   }
+  // Rows, or columns if these are shorter for the first rows.
   std::string pack_lists(const List& list) {
-    static const Json kBehindEnd = 0;
-    std::string best = pack_each(list);
     std::size_t wide = 0;
+    for (const Json* one : list) wide = std::max(wide, one->size());
+    if (wide > kMostWide) return pack_each(list);
+    const std::size_t tried = std::min(list.size(), kRowsToTry);
+    const List first(list.begin(), list.begin() + std::ptrdiff_t(tried));
+    std::string rows = pack_each(first), columns = pack_columns(first, wide);
+    const bool by_rows = rows.size() <= columns.size();
+    if (tried == list.size()) return by_rows ? rows : columns;
+    return by_rows ? pack_each(list) : pack_columns(list, wide);
+  }
+  std::string pack_columns(const List& list, std::size_t wide) {
+    static const Json kBehindEnd = 0;
     Integers lengths;
-    for (const Json* one : list)
-      wide = std::max(wide, one->size()), lengths.push_back(std::int64_t(one->size()));
-    if (wide > kMostWide) return best;
+    for (const Json* one : list) lengths.push_back(std::int64_t(one->size()));
     Texts columns;
     for (std::size_t place = 0; place < wide; ++place) {
       List column;
@@ -174,8 +201,7 @@ class Packer {
         column.push_back(place < one->size() ? &(*one)[place] : &kBehindEnd);
       columns.push_back(pack_list(column));
     }
-    keep_shorter(best, object_of("c", list_of(columns), "~l", packed_numbers(std::move(lengths))));
-    return best;
+    return object_of("c", list_of(columns), "~l", packed_numbers(std::move(lengths)));
   }
   static void check(const std::string& key) {
     if (key.starts_with('~')) throw std::invalid_argument("packed: the key " + key);

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
@@ -64,7 +63,6 @@ void BufferPeaks::add_chip(unsigned i) {
           add({fmt::format("hca{} {}: receive buffer of a lane", i, block), "bytes", 0}));
   });
   const tlm_::PcieLink& link = testbed_.node(i).pcie();
-  chip.pcie.resize(tlm_::kPcieParts.size());
   for (std::size_t p = 0; p < tlm_::kPcieParts.size(); ++p) {
     const auto& [name, kind, knob] = tlm_::kPcieParts[p];
     const u32 of = is_counted(kind) ? link.count(tlm_::PciePart(p)) : 0;
@@ -81,7 +79,7 @@ void BufferPeaks::note(std::size_t peak, u64 level) {
   p.part = parts_.size() - 1;
 }
 
-// The watched objects keep it themselves in a part of the run.
+// The watched objects and the PCIe link keep it themselves in a part of the run.
 void BufferPeaks::keep_most(Chip& chip, bool kept) {
   const auto& watched = chip.domain->watched();
   for (std::size_t w = 0; w < watched.size(); ++w) {
@@ -89,20 +87,20 @@ void BufferPeaks::keep_most(Chip& chip, bool kept) {
     watched[w].keep_most(watched[w].object,
                          kept ? unsigned(peaks_[chip.first + w].most) : engine::kNoMost);
   }
+  Node& node = testbed_.node(chip.number);
+  // The domain's own cycle may be older: that of the last one in which a block acted.
+  if (kept) return node.pcie().begin_most(kernel_picoseconds() / node.hca.period().value());
+  for (std::size_t p = 0; p < chip.pcie_peaks.size(); ++p)
+    if (chip.pcie_peaks[p] != kNone) note(chip.pcie_peaks[p], node.pcie().most(tlm_::PciePart(p)));
 }
 
-// TLPs take tags and credits in the order in which they leave; a completion that overtakes (by
-// completion_order) counts from the begin of the one before. They take walkers as they arrive: a
-// read that waits for a tag may arrive behind a later write.
-void BufferPeaks::use_pcie(Chip& chip, std::size_t part, Cycle from, Cycle to, double amount) {
-  const std::int64_t units = std::llround(amount / double(to - from));
-  if (part == std::size_t(tlm_::PciePart::Walkers)) {
-    chip.walkers.pass_until(chip.domain->now());
-    chip.walkers.add(from, to, units);
-    return note(chip.pcie_peaks[part], u64(chip.walkers.most()));
-  }
-  chip.pcie[part].add(from, to, units);
-  note(chip.pcie_peaks[part], u64(chip.pcie[part].most()));
+// TLPs take tags and credits in the order in which they leave, and PcieCredits keeps the most of
+// them. They take walkers as they arrive: a read that waits for a tag may arrive behind a later write.
+void BufferPeaks::use_walker(unsigned number, Cycle from, Cycle to) {
+  Chip& chip = chips_[number];
+  chip.walkers.pass_until(chip.domain->now());
+  chip.walkers.add(from, to, 1);
+  note(chip.pcie_peaks[std::size_t(tlm_::PciePart::Walkers)], u64(chip.walkers.most()));
 }
 
 void BufferPeaks::pass_walkers(Chip& chip, Cycle until) {
@@ -151,9 +149,6 @@ void BufferPeaks::part(const std::string& what, bool begins) {
   if (!begins) return;
   parts_.push_back(what);
   for (Chip& chip : chips_) {
-    // The domain's own cycle may be older: that of the last one in which a block acted.
-    const Cycle now = kernel_picoseconds() / testbed_.node(chip.number).hca.period().value();
-    for (InOrderPeak& peak : chip.pcie) peak.begin(now);
     chip.walkers.begin();
     keep_most(chip, true);
   }

@@ -23,12 +23,8 @@ class BufferPeaks {
 
   // A part of the run begins or ends, at which all chips meet.
   void part(const std::string& what, bool begins);
-  // Units of a part of PCIe are in use in these cycles of a chip.
-  void use_pcie(unsigned chip, tlm_::PciePart part, Cycle from, Cycle to, double amount) {
-    Chip& of = chips_[chip];
-    const std::size_t place = std::size_t(part);
-    if (of.pcie_peaks[place] != kNone && to > from) use_pcie(of, place, from, to, amount);
-  }
+  // A page walker of a chip's PCIe is in use in these cycles.
+  void use_walker(unsigned chip, Cycle from, Cycle to);
   // A list of {"place", "unit", "most", "of" (null: unlimited), "part": the first part of the run
   // that had so many}, of all that held something.
   nlohmann::json json() const;
@@ -51,9 +47,8 @@ class BufferPeaks {
     BufferPeaks* peaks = nullptr;
     unsigned number = 0;
     engine::Domain* domain = nullptr;
-    std::size_t first = 0;                // of the watched objects in peaks_
-    std::vector<InOrderPeak> pcie;        // by part
-    OverlapPeak walkers;                  // instead, of page walkers
+    std::size_t first = 0;  // of the watched objects in peaks_
+    OverlapPeak walkers;
     std::vector<std::size_t> pcie_peaks;  // by part; kNone
     std::map<u32, Queue> queues;          // by CQN
     std::map<u32, std::size_t> loops;     // by entry: the queue of an open loop
@@ -69,7 +64,6 @@ class BufferPeaks {
   void add_chip(unsigned chip);
   void note(std::size_t peak, u64 level);
   void keep_most(Chip& chip, bool kept);
-  void use_pcie(Chip& chip, std::size_t part, Cycle from, Cycle to, double amount);
   void pass_walkers(Chip& chip, Cycle until);
   Queue* queue_of(Chip& chip, u32 cqn);
 

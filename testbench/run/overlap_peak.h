@@ -70,32 +70,4 @@ class OverlapPeak {
   engine::Cycle passed_ = 0;
   std::int64_t used_ = 0, most_ = 0;
 };
-
-// The same for intervals that come in the order of their begins. One that begins before the last
-// one counts from the begin of that one.
-class InOrderPeak {
- public:
-  void add(engine::Cycle from, engine::Cycle to, std::int64_t units) {
-    end_until(from);
-    if (to <= passed_) return;
-    ends_.add(to, units);
-    used_ += units;
-    most_ = std::max(most_, used_);
-  }
-  // The most from cycle `now` on begins with what is in use then.
-  void begin(engine::Cycle now) {
-    end_until(now);
-    most_ = used_;
-  }
-  std::int64_t most() const { return most_; }
-
- private:
-  void end_until(engine::Cycle now) {
-    for (engine::Cycle at; (at = ends_.next()) <= now;) used_ -= ends_.take(at);
-    passed_ = std::max(passed_, now);
-  }
-  UnitsByCycle ends_;
-  engine::Cycle passed_ = 0;
-  std::int64_t used_ = 0, most_ = 0;
-};
 }  // namespace hca::testbench

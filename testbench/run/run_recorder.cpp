@@ -56,7 +56,11 @@ RunRecorder::RunRecorder(Testbed& testbed)
     add_registers(i);
     add_stalls(i);
   }
-  for (Stall& stall : stalls_) chips_[stall.chip].stalls.push_back({stall.cycles, 0, &stall});
+  for (Stall& stall : stalls_) {
+    Chip& chip = chips_[stall.chip];
+    const bool of_queue_pairs = stall.row && stall.row->of != WaitOf::Block;
+    (of_queue_pairs ? chip.queue_pair_stalls : chip.stalls).push_back({stall.cycles, 0, &stall});
+  }
 }
 
 RunRecorder::~RunRecorder() {
@@ -69,12 +73,12 @@ RunRecorder::~RunRecorder() {
 }
 
 std::size_t RunRecorder::add_resource(std::string group, std::string name, std::string kind,
-                                      double of, std::string knob) {
+                                      double of, std::string knob, double each) {
   const bool counted = of != 1;
   const std::size_t column =
       series_.add_column({std::move(group), counted ? name + " in use" : name + " busy",
-                          counted ? kind : "%", counted ? 1.0 : 100.0, of});
-  resources_.push_back({column, 0, of, std::move(name), std::move(kind), std::move(knob)});
+                          counted ? kind : "%", (counted ? 1.0 : 100.0) * each, of / each});
+  resources_.push_back({column, 0, of, std::move(name), std::move(kind), std::move(knob), each});
   return resources_.size() - 1;
 }
 
@@ -138,16 +142,23 @@ void RunRecorder::Core::completed(const TakenMessage& message) {
 void RunRecorder::add_throughput(unsigned chip, const TakenMessage& message, u64 picoseconds) {
   const GroupedMessage grouped{chip, message.qpn, message.bytes, Operation(message.operation),
                                message.entry};
-  for (std::size_t g = 0; g < throughput_.size(); ++g) {
-    Throughput& group = throughput_[g];
-    const std::size_t place = group.places.of(chip, kMessageGroups[g].value(grouped));
-    if (place >= group.columns.size()) group.columns.resize(place + 1, kNoResource);
-    if (group.columns[place] == kNoResource)
-      group.columns[place] = series_.add_column(
-          {fmt::format("throughput by {}", kMessageGroups[g].by),
-           group.places.name(kMessageGroups[g], place), "Gb/s", 1e3, 0, group.places.key(place)});
-    series_.add(group.columns[place], picoseconds, picoseconds, double(message.bytes) * 8);
-  }
+  if (grouped != last_completed_)
+    for (std::size_t g = 0; g < throughput_.size(); ++g)
+      last_columns_[g] = throughput_column(g, grouped);
+  last_completed_ = grouped;
+  for (const std::size_t column : last_columns_)
+    series_.add(column, picoseconds, picoseconds, double(message.bytes) * 8);
+}
+
+std::size_t RunRecorder::throughput_column(std::size_t g, const GroupedMessage& message) {
+  Throughput& group = throughput_[g];
+  const std::size_t place = group.places.of(message.chip, kMessageGroups[g].value(message));
+  if (place >= group.columns.size()) group.columns.resize(place + 1, kNoResource);
+  if (group.columns[place] == kNoResource)
+    group.columns[place] = series_.add_column(
+        {fmt::format("throughput by {}", kMessageGroups[g].by),
+         group.places.name(kMessageGroups[g], place), "Gb/s", 1e3, 0, group.places.key(place)});
+  return group.columns[place];
 }
 
 void RunRecorder::add_wire(unsigned number) {
@@ -204,32 +215,6 @@ void RunRecorder::add_slow_core(unsigned wire, unsigned end) {
   testbed_.wire(wire).add_tap(listen(other_end(end), in));
 }
 
-void RunRecorder::add_pcie(unsigned i) {
-  tlm_::PcieLink& link = testbed_.node(i).pcie();
-  Pcie& pcie = chips_[i].pcie;
-  pcie.recorder = this, pcie.chip = i, pcie.period = testbed_.node(i).hca.period().value();
-  for (std::size_t p = 0; p < pcie.resources.size(); ++p) {
-    const auto& [name, kind, knob] = tlm_::kPcieParts[p];
-    if (const u32 of = link.count(tlm_::PciePart(p)))
-      pcie.resources[p] = add_resource("PCIe", fmt::format("hca{} PCIe {}", i, name),
-                                       std::string(kind), of, std::string(knob));
-  }
-  link.attach(&pcie);
-}
-
-void RunRecorder::Pcie::use(tlm_::PciePart part, Cycle from, Cycle to, double amount) {
-  recorder->use(resources[std::size_t(part)], from * period, to * period, amount * double(period));
-  recorder->peaks_.use_pcie(chip, part, from, to, amount);
-}
-
-void RunRecorder::Pcie::waits(tlm_::PciePart part, Cycle from, Cycle to) {
-  Cycle& until = waited_until[std::size_t(part)];
-  from = std::max(from, until);
-  if (to <= from) return;
-  waited[std::size_t(part)] += to - from;
-  until = to;
-}
-
 void RunRecorder::add_levels(unsigned i) {
   Chip& chip = chips_[i];
   chip.recorder = this;
@@ -253,13 +238,16 @@ void RunRecorder::add_levels(unsigned i) {
                                                 "misses", level.of, knobs_of_cache(level.object))
                                  : kNoResource);
   }
-  chip.levels.resize(chip.level_columns.size());
+  chip.samples = SampleTimes(chip.period);
+  for (std::vector<u64>* of_watched : {&chip.levels, &chip.held})
+    of_watched->resize(chip.level_columns.size());
   chip.work.resize(names.size());
+  chip.worked.resize(names.size());
   chip.waited.resize(names.size());
   chip.domain->sample(&chip, [](void* who, Cycle at) {
     Chip& c = *static_cast<Chip*>(who);
     c.recorder->look(c, at);
-    return c.next;
+    return c.samples.next();
   });
 }
 
@@ -336,16 +324,22 @@ void RunRecorder::Chip::event(const engine::Event& event) {
   if (at < pace_of.size() && pace_of[at]) ++paces[pace_of[at] - 1u].items;
 }
 
-// A chip has done the same work in all ways to run, but is not always in the same cycle.
 void RunRecorder::phase(const std::string& what, bool begins) {
-  for (Chip& chip : chips_) look(chip, begins ? chip.domain->now() : chip.domain->worked_at());
+  const u64 now = kernel_picoseconds();
+  for (Chip& chip : chips_) {
+    testbed_.node(chip.pcie.chip).pcie().tell_use();
+    look(chip, chip.domain->now());
+    while (chip.samples.next() * chip.period <= now) pass_sample(chip);  // of a chip that sleeps
+    part_of_bucket(chip, now);
+    chip.held_until = (now + chip.period - 1) / chip.period;
+  }
   taken_.hand_on_until(~u64{0});
   recording_ = begins;
   peaks_.part(what, begins);
   if (begins) {
     for (Resource& r : resources_) r.busy = 0;
     for (Chip& chip : chips_) std::fill(chip.waited.begin(), chip.waited.end(), 0);
-    recording_since_ = kernel_picoseconds();
+    recording_since_ = now;
     phases_.push_back({what, recording_since_, 0});
     first_post_ = false;
     last_completion_ = 0;
@@ -353,10 +347,10 @@ void RunRecorder::phase(const std::string& what, bool begins) {
     return;
   }
   Phase& p = phases_.back();
-  p.to = std::max(last_completion_ ? last_completion_ : kernel_picoseconds(), p.from + 1);
+  p.to = std::max(last_completion_ ? last_completion_ : now, p.from + 1);
   const double time = double(p.to - p.from);
   for (const Resource& r : resources_)
-    p.uses.push_back({r.name, r.kind, std::min(1.0, r.busy / time / r.of), r.knob});
+    p.uses.push_back({r.name, r.kind, std::min(1.0, r.picoseconds() / time / r.of), r.knob});
   // The busiest core limits its threads, however many others the host has.
   for (const Core& core : cores_) {
     const u64 busiest = core.busy.empty() ? 0 : *std::ranges::max_element(core.busy);

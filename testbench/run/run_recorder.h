@@ -4,12 +4,14 @@
 #include <deque>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "testbench/run/buffer_peaks.h"
 #include "testbench/run/run_limits.h"
+#include "testbench/run/sample_times.h"
 #include "testbench/trace/by_time.h"
 #include "testbench/trace/message_stats.h"
 #include "testbench/trace/packet_ladder.h"
@@ -57,9 +59,11 @@ class RunRecorder {
   // A resource that is busy or idle, or of which a number can be in use.
   struct Resource {
     std::size_t column = 0;
-    double busy = 0;  // picoseconds, in this part of the run
+    double busy = 0;  // in this part of the run, in units of its use
     double of = 1;    // the number
     std::string name, kind, knob;
+    double each = 1;  // picoseconds that a unit takes: whole units add up exactly
+    double picoseconds() const { return busy * each; }
   };
   // Cycles in which a block, or PCIe, was stalled; for queue pairs the sum of all.
   struct Stall {
@@ -109,18 +113,24 @@ class RunRecorder {
     u64 period = 0;
     std::array<std::size_t, tlm_::kPcieParts.size()> resources{};
     std::array<u64, tlm_::kPcieParts.size()> waited{}, waited_until{};
-    void use(tlm_::PciePart part, Cycle from, Cycle to, double amount) override;
+    void use(tlm_::PciePart part, Cycle from, Cycle to, u64 amount) override;
     void waits(tlm_::PciePart part, Cycle from, Cycle to) override;
+    tlm_::PcieWindow window(Cycle at) override;  // a bucket of the series
   };
   // The levels before the blocks of a chip, and the events of items that pass them.
   struct Chip : engine::ProbeSink {
     RunRecorder* recorder = nullptr;
     engine::Domain* domain = nullptr;
     u64 period = 0;
-    Cycle seen = 0, next = kEach;  // the last sample, and the one after it
+    SampleTimes samples{1};
+    Cycle held_until = 0;   // a sample, or the begin of this part of the run
+    u64 counted_until = 0;  // ps: the end of a bucket, or the begin of this part of the run
     std::vector<std::size_t> level_columns, block_columns,
         blocks;  // by watched, by block, of watched
     std::vector<u64> levels;
+    // Since counted_until: the level times the cycles that it held, by watched object; and by block
+    // the cycles with waiting work.
+    std::vector<u64> held, worked;
     struct Change {
       Cycle at;
       std::size_t watched;
@@ -130,14 +140,14 @@ class RunRecorder {
     std::vector<engine::LevelChange> found;  // of one of them
     // by watched object: the resource of a cache's misses; kNoResource
     std::vector<std::size_t> resources;
-    std::vector<u64> work;           // by block
+    std::vector<u64> work;           // by block: 1 if an object of it holds something
     std::vector<std::string> names;  // by block
     std::vector<u64> waited;         // by block: time with waiting work in this part of the run, ps
     struct Engine {
       const blocks::Engines* engines;
       unsigned index;
       std::size_t resource;
-      Cycle worked = 0;  // until the last sample
+      Cycle worked = 0;  // until counted_until
     };
     std::vector<Engine> engines;
     // A block that takes at most one item every `interval` cycles, in one direction of a link.
@@ -145,7 +155,7 @@ class RunRecorder {
       u16 block, kind;  // of the event for each departing item
       Cycle interval;
       std::size_t resource;
-      u64 items = 0;  // since the last sample
+      u64 items = 0;  // since counted_until
     };
     std::vector<Pace> paces;
     std::vector<u8> pace_of;  // by block and kind: one more than its place in `paces`; 0: none
@@ -157,13 +167,14 @@ class RunRecorder {
       u64 seen = 0;
     };
     std::vector<Counted> counted;
-    // A stall of this chip, and its count at the last sample.
+    // A stall of this chip, and its count when it was looked at. One thing can wait for all of a
+    // bucket; of queue pairs many can, so these are looked at with each sample.
     struct SampledStall {
       const u64* cycles;
       u64 seen;
       const Stall* of;
     };
-    std::vector<SampledStall> stalls;
+    std::vector<SampledStall> stalls, queue_pair_stalls;
     Pcie pcie;
     std::vector<bool> qps;  // by number: had a message in this part of the run
     std::size_t atomics = kNoResource;
@@ -177,16 +188,13 @@ class RunRecorder {
     void event(const engine::Event& event) override;
     bool wants(std::string_view block) const override;
   };
-  // Cycles from one sample of the levels to the next, at first; and the least number of samples in
-  // a bucket of the series when it has grown.
-  static constexpr Cycle kEach = 16, kSamples = 64;
   // kept for display, over all parts of the run
   static constexpr std::size_t kMostMessages = 4096;
   static constexpr std::size_t kTakenEach =
       256;  // messages that wait are few: they stay in a cache
 
   std::size_t add_resource(std::string group, std::string name, std::string kind, double of,
-                           std::string knob = "");
+                           std::string knob = "", double each = 1);
   void begin_by(u64 picoseconds);
   void use(std::size_t resource, u64 from, u64 to, double amount) {
     if (!recording_) return;
@@ -195,6 +203,7 @@ class RunRecorder {
   }
   void add_core(unsigned chip);
   void add_throughput(unsigned chip, const TakenMessage& message, u64 picoseconds);
+  std::size_t throughput_column(std::size_t group, const GroupedMessage& message);
   void add_pcie(unsigned chip);
   void add_levels(unsigned chip);
   void add_engines(unsigned chip);
@@ -204,16 +213,19 @@ class RunRecorder {
   u64 beats_of(unsigned chip, std::size_t bytes) const;
   bool may_be_slow(unsigned wire, unsigned end) const;
   void look(Chip& chip, Cycle at);
-  static Cycle after(const Chip& chip, Cycle sample);
-  void look_at_levels(Chip& chip, Cycle at);
-  void hold_levels(Chip& chip, Cycle before, Cycle sample);
+  void look_further(Chip& chip, Cycle at);
+  static void find_levels(Chip& chip, Cycle at);
+  void hold_levels(Chip& chip, Cycle sample) const;
+  void pass_sample(Chip& chip);
+  void part_of_bucket(Chip& chip, u64 to);
+  void end_levels(Chip& chip, u64 from, u64 to);
   // run_recorder_stalls.cpp
   void add_counted(unsigned chip);
   void add_registers(unsigned chip);
   void add_stalls(unsigned chip);
   void add_stall(unsigned chip, const std::string& block, std::string cause, const u64* cycles,
                  std::string_view counter = "");
-  void look_at_stalls(Chip& chip, u64 to);
+  void look_at_stalls(std::vector<Chip::SampledStall>& stalls, u64 period, u64 to);
   void begin_stalls();
   long waiting(unsigned chip, WaitOf of) const;
   long queue_pairs_to(unsigned chip) const;
@@ -241,6 +253,9 @@ class RunRecorder {
     std::vector<std::size_t> columns;  // by place
   };
   std::array<Throughput, kMessageGroups.size()> throughput_;
+  // The last message that was completed, and its columns: many are like the one before.
+  std::optional<GroupedMessage> last_completed_;
+  std::array<std::size_t, kMessageGroups.size()> last_columns_{};
   std::vector<Resource> resources_;
   std::vector<Core> cores_;  // by node
   std::vector<Chip> chips_;  // by node

@@ -1,96 +1,108 @@
 // SPDX-License-Identifier: Apache-2.0
-// Samples the levels of a chip's queues, and what it counts.
+// Samples the levels of a chip's queues, and reads what it counts, bucket by bucket of the series.
 #include <algorithm>
+#include <utility>
 
-#include "model/engine/random.h"
 #include "testbench/run/run_recorder.h"
 
 namespace hca::testbench {
-// The sample after this one: a function of time alone, so that it is the same in all ways to run.
-// When the buckets of the series grow, samples become rarer; they then lie at irregular distances,
-// because traffic often repeats in a number of cycles that the distance could be a multiple of.
-Cycle RunRecorder::after(const Chip& chip, Cycle sample) {
-  const Cycle each = TimeSeries::width_at(sample * chip.period) / chip.period / kSamples;
-  if (each <= kEach) return sample + kEach - sample % kEach;
-  u64 state = sample;
-  return sample + each / 2 + engine::split_mix(state) % each;
-}
-
-// The levels of a chip in the cycles between two samples are those of the later one.
-void RunRecorder::hold_levels(Chip& chip, Cycle before, Cycle sample) {
-  const u64 to = sample * chip.period;
-  const u64 from = std::clamp(recording_since_, before * chip.period, to);
-  std::fill(chip.work.begin(), chip.work.end(), 0);
-  for (std::size_t w = 0; w < chip.levels.size(); ++w) {
-    const u64 level = chip.levels[w];
-    if (!level) continue;
-    chip.work[chip.blocks[w]] = 1;
-    series_.hold(chip.level_columns[w], from, to, level);
-    if (chip.resources[w] == kNoResource) continue;
-    Resource& r = resources_[chip.resources[w]];
-    r.busy += double(level * (to - from));
-    series_.hold(r.column, from, to, level);
-  }
-  for (std::size_t b = 0; b < chip.work.size(); ++b) {
-    if (!chip.work[b]) continue;
-    series_.hold(chip.block_columns[b], from, to, 1);
-    chip.waited[b] += to - from;
-  }
-}
-
-// Between two cycles that run only the time changes a level (Watched::changes). `at` runs next, or
-// is the present one of a chip that sleeps.
-void RunRecorder::look_at_levels(Chip& chip, Cycle at) {
+// The levels in the cycle of the next sample, and their changes after it. Between two cycles that
+// run only the time changes a level (Watched::changes). `at` runs next, or is the present one of a
+// chip that sleeps.
+void RunRecorder::find_levels(Chip& chip, Cycle at) {
   const auto& watched = chip.domain->watched();
-  chip.changes.clear();
+  const Cycle sample = chip.samples.next();
   for (std::size_t w = 0; w < chip.levels.size(); ++w) {
     chip.levels[w] = watched[w].used(watched[w].object);
-    if (!watched[w].changes || chip.next == at) continue;
+    if (!watched[w].changes || sample == at) continue;
     chip.found.clear();
-    watched[w].changes(watched[w].object, chip.next, at + 1, chip.found);
+    watched[w].changes(watched[w].object, sample, at + 1, chip.found);
     for (const engine::LevelChange& change : chip.found) {
       chip.levels[w] -= u64(std::int64_t(change.by));
       chip.changes.push_back({change.at, w, change.by});
     }
   }
-  std::ranges::stable_sort(chip.changes, {}, &Chip::Change::at);
-  auto change = chip.changes.begin();
-  Cycle before = chip.seen;
-  for (Cycle sample = chip.next; sample <= at;) {
-    for (; change != chip.changes.end() && change->at <= sample; ++change)
-      chip.levels[change->watched] += u64(std::int64_t(change->by));
-    Cycle last = sample;  // of those without a change between them
-    while ((sample = after(chip, last)) <= at &&
-           (change == chip.changes.end() || change->at > sample))
-      last = sample;
-    hold_levels(chip, before, last);
-    before = last;
+}
+
+// The levels in the cycles between two samples are those of the later one.
+void RunRecorder::hold_levels(Chip& chip, Cycle sample) const {
+  if (!recording_ || sample <= chip.held_until) return;
+  const Cycle cycles = sample - std::exchange(chip.held_until, sample);
+  std::ranges::fill(chip.work, 0);
+  for (std::size_t w = 0; w < chip.levels.size(); ++w) {
+    if (!chip.levels[w]) continue;  // most
+    chip.held[w] += chip.levels[w] * cycles;
+    chip.work[chip.blocks[w]] = 1;
   }
+  for (std::size_t b = 0; b < chip.work.size(); ++b) chip.worked[b] += chip.work[b] ? cycles : 0;
 }
 
 // Samples lie before their cycle.
 void RunRecorder::look(Chip& chip, Cycle at) {
-  if (chip.next > at) return;
-  if (recording_) look_at_levels(chip, at);
-  const u64 to = chip.next * chip.period;
-  const u64 from = std::clamp(recording_since_, chip.seen * chip.period, to);
-  for (; chip.next <= at; chip.next = after(chip, chip.next)) chip.seen = chip.next;
+  if (chip.samples.next() > at) return;
+  look_at_stalls(chip.queue_pair_stalls, chip.period, chip.samples.next() * chip.period);
+  chip.changes.clear();
+  if (recording_) find_levels(chip, at);
+  hold_levels(chip, chip.samples.next());
+  pass_sample(chip);
+  if (chip.samples.next() <= at) look_further(chip, at);
+}
+
+// The later samples of a chip that slept. Those without a change between them are held at once.
+void RunRecorder::look_further(Chip& chip, Cycle at) {
+  std::ranges::stable_sort(chip.changes, {}, &Chip::Change::at);
+  auto change = chip.changes.begin();
+  Cycle last = 0;
+  for (; chip.samples.next() <= at; pass_sample(chip)) {
+    const Cycle sample = chip.samples.next();
+    if (change != chip.changes.end() && change->at <= sample) hold_levels(chip, last);
+    for (; change != chip.changes.end() && change->at <= sample; ++change)
+      chip.levels[change->watched] += u64(std::int64_t(change->by));
+    last = sample;
+    if (chip.samples.ends_bucket()) hold_levels(chip, sample);
+  }
+  hold_levels(chip, last);
+}
+
+void RunRecorder::pass_sample(Chip& chip) {
+  if (chip.samples.ends_bucket()) part_of_bucket(chip, chip.samples.bucket_end());
+  chip.samples.advance();
+}
+
+// Adds what was held and counted since the end of the last bucket, or the begin of this part of the
+// run.
+void RunRecorder::part_of_bucket(Chip& chip, u64 to) {
+  const u64 from = std::min(std::exchange(chip.counted_until, to), to);
+  end_levels(chip, from, to);
   for (Chip::Engine& engine : chip.engines) {
     const Cycle worked = engine.engines->worked(engine.index);
-    if (recording_ && worked != engine.worked)
-      use(engine.resource, from, to, double((worked - engine.worked) * chip.period));
-    engine.worked = worked;
+    const Cycle more = worked - std::exchange(engine.worked, worked);
+    if (more) use(engine.resource, from, to, double(more * chip.period));
   }
   for (Chip::Pace& pace : chip.paces) {
-    if (pace.items) use(pace.resource, from, to, double(pace.items * pace.interval * chip.period));
-    pace.items = 0;
+    const u64 items = std::exchange(pace.items, 0);
+    if (items) use(pace.resource, from, to, double(items * pace.interval * chip.period));
   }
   for (Chip::Counted& counted : chip.counted) {
-    const u64 more = *counted.count - counted.seen;
-    if (recording_ && more)
-      use(counted.resource, from, to, double(more * counted.each * chip.period));
-    counted.seen += more;
+    const u64 more = *counted.count - std::exchange(counted.seen, *counted.count);
+    if (more) use(counted.resource, from, to, double(more * counted.each * chip.period));
   }
-  look_at_stalls(chip, to);
+  look_at_stalls(chip.stalls, chip.period, to);
+  look_at_stalls(chip.queue_pair_stalls, chip.period, to);
+}
+
+void RunRecorder::end_levels(Chip& chip, u64 from, u64 to) {
+  for (std::size_t w = 0; w < chip.held.size(); ++w) {
+    const double held = double(std::exchange(chip.held[w], 0) * chip.period);
+    if (held == 0) continue;
+    series_.add(chip.level_columns[w], from, to, held);
+    if (chip.resources[w] != kNoResource) use(chip.resources[w], from, to, held);
+  }
+  for (std::size_t b = 0; b < chip.worked.size(); ++b) {
+    const u64 worked = std::exchange(chip.worked[b], 0) * chip.period;
+    if (!worked) continue;
+    series_.add(chip.block_columns[b], from, to, double(worked));
+    chip.waited[b] += worked;
+  }
 }
 }  // namespace hca::testbench

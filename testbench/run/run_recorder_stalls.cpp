@@ -101,11 +101,11 @@ void RunRecorder::add_stalls(unsigned i) {
 }
 
 // Waits are counted when they are over: they are drawn over the time in front.
-void RunRecorder::look_at_stalls(Chip& chip, u64 to) {
-  for (Chip::SampledStall& s : chip.stalls) {
+void RunRecorder::look_at_stalls(std::vector<Chip::SampledStall>& stalls, u64 period, u64 to) {
+  for (Chip::SampledStall& s : stalls) {
     if (*s.cycles == s.seen) [[likely]]
       continue;
-    const u64 more = (*s.cycles - s.seen) * chip.period;
+    const u64 more = (*s.cycles - s.seen) * period;
     s.seen = *s.cycles;
     if (!recording_) continue;
     const u64 since = std::max(recording_since_, to - std::min(to, more));
@@ -122,7 +122,8 @@ u64 RunRecorder::Chip::dropped_for_room() const {
 void RunRecorder::begin_stalls() {
   for (Stall& s : stalls_) s.begun = *s.cycles;
   for (Chip& chip : chips_) {
-    for (Chip::SampledStall& s : chip.stalls) s.seen = *s.cycles;
+    for (auto* stalls : {&chip.stalls, &chip.queue_pair_stalls})
+      for (Chip::SampledStall& s : *stalls) s.seen = *s.cycles;
     chip.qps.clear();
     chip.begun = *chip.requester;
     chip.no_room_begun = chip.dropped_for_room();
@@ -219,7 +220,7 @@ void RunRecorder::end_atomics(Phase& p) {
     const double chains = double(queue_pairs_to(i));
     if (units.busy == 0 || chains == 0 || chains > units.of) continue;
     p.uses.push_back({fmt::format("hca{} ATOMICs, one of a queue pair at a time", i), "ATOMICs",
-                      std::min(1.0, units.busy / double(p.to - p.from) / chains),
+                      std::min(1.0, units.picoseconds() / double(p.to - p.from) / chains),
                       "workload[].qps"});
   }
 }

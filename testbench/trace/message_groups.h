@@ -19,6 +19,7 @@ struct GroupedMessage {
   u64 bytes;
   Operation operation;
   u32 entry;
+  bool operator==(const GroupedMessage&) const = default;
 };
 struct MessageGroup {
   std::string_view by;

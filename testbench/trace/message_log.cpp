@@ -253,9 +253,11 @@ MessageLog::Open* MessageLog::by_psn(Queue& queue, u32 psn) {
     return m.sent && proto::psn_distance(m.first_psn, psn) >= 0;
   };
   if (open.empty() || !begins(0)) return nullptr;
-  // The place among messages of one packet each.
+  // The place among messages of as many packets as the first one.
+  const Open& first = open.front();
+  const u32 packets = u32(proto::psn_distance(first.first_psn, first.last_psn)) + 1;
   const u32 guess =
-      std::min(u32(proto::psn_distance(open.front().first_psn, psn)), open.size() - 1);
+      std::min(u32(proto::psn_distance(first.first_psn, psn)) / packets, open.size() - 1);
   if (begins(guess) && (guess + 1 == open.size() || !begins(guess + 1))) return &open.at(guess);
   u32 last = 0;  // begins; the one at `behind` does not
   for (u32 behind = open.size(); behind - last > 1;) {

@@ -64,19 +64,23 @@ struct MessageTimes {
   u64 whole() const { return at[std::size_t(Station::Taken)] - start(); }
   // The stations that it passed before its completion was taken, in the order of time: (station,
   // ps).
+  struct Passed {
+    Station station;
+    u64 ps;
+  };
   class Way {
    public:
     // Behind those of the same time or an earlier one.
     void insert(Station station, u64 ps) {
       std::size_t place = count_++;
-      for (; place && passed_[place - 1].second > ps; --place) passed_[place] = passed_[place - 1];
+      for (; place && passed_[place - 1].ps > ps; --place) passed_[place] = passed_[place - 1];
       passed_[place] = {station, ps};
     }
-    const std::pair<Station, u64>* begin() const { return passed_.data(); }
-    const std::pair<Station, u64>* end() const { return passed_.data() + count_; }
+    const Passed* begin() const { return passed_.data(); }
+    const Passed* end() const { return passed_.data() + count_; }
 
    private:
-    std::array<std::pair<Station, u64>, kStations> passed_;
+    std::array<Passed, kStations> passed_;  // the first count_ are set
     std::size_t count_ = 0;
   };
   Way way() const;

@@ -46,11 +46,13 @@ void append_groups(nlohmann::json& list, std::size_t g, const GroupPlaces& place
 MessageStats::Kind& MessageStats::kind_of(const MessageTimes& message) {
   const GroupedMessage grouped{message.chip, message.qpn, message.bytes, message.operation,
                                message.entry};
+  if (last_ && grouped == last_message_) return *last_;
   Places places;
   for (std::size_t g = 0; g < groups_.size(); ++g)
     places[g] = groups_[g].of(message.chip, kMessageGroups[g].value(grouped));
-  if (!last_ || last_->first != places) last_ = &*kinds_.try_emplace(places).first;
-  return last_->second;
+  last_message_ = grouped;
+  last_ = &kinds_[places];
+  return *last_;
 }
 
 engine::Histogram MessageStats::whole() const {
@@ -74,6 +76,8 @@ void MessageStats::add(const MessageTimes& message) {
       stride_ *= 2;
       std::erase_if(even_, [&](const Kept& kept) { return kept.number % stride_; });
     }
+    // All room at once: to grow in steps costs more than most messages do.
+    if (even_.size() == kFewEven) even_.reserve(kMostEven);
     if ((number & (stride_ - 1)) == 0) even_.push_back({number, message});
   }
   // Among equals the first.
@@ -124,24 +128,34 @@ nlohmann::json MessageStats::json(std::size_t messages) const {
   shown.erase(std::unique(shown.begin(), shown.end(),
                           [](auto* a, auto* b) { return a->number == b->number; }),
               shown.end());
-  json rows = json::array(), ways = json::array();
+  json rows = json::array();
+  std::vector<std::vector<Station>> ways;
   for (const Kept* kept : shown) {
     const MessageTimes& m = kept->times;
-    json names = json::array(), row{kept->number, m.chip, m.qpn, m.bytes, m.start(), 0};
+    std::vector<Station> steps_of_way;
+    json::array_t row;
+    row.reserve(kWayOfRow + kStations);
+    for (const u64 value : {kept->number, u64{m.chip}, u64{m.qpn}, m.bytes, m.start(), u64{0}})
+      row.push_back(value);
     u64 from = m.start();
     for (const auto& [station, at] : m.way()) {
       if (station != Station::Rung) {
-        names.push_back(kStationNames[std::size_t(station)]);
+        steps_of_way.push_back(station);
         row.push_back(at - from);
       }
       from = at;
     }
-    const auto way = std::find(ways.begin(), ways.end(), names);
+    const auto way = std::ranges::find(ways, steps_of_way);
     row[kWayOfRow] = way - ways.begin();
-    if (way == ways.end()) ways.push_back(std::move(names));
+    if (way == ways.end()) ways.push_back(std::move(steps_of_way));
     rows.push_back(std::move(row));
   }
-  all["ways"] = std::move(ways);
+  all["ways"] = json::array();
+  for (const std::vector<Station>& way : ways) {
+    json names = json::array();
+    for (const Station station : way) names.push_back(kStationNames[std::size_t(station)]);
+    all["ways"].push_back(std::move(names));
+  }
   all["messages"] = std::move(rows);
   return all;
 }

@@ -16,10 +16,10 @@ namespace hca::testbench {
 // slowest ones, and others spread evenly from the first to the last.
 class MessageStats {
  public:
-  static constexpr std::size_t kMostEven = 8192, kMostSlow = 16;
+  static constexpr std::size_t kMostEven = 8192, kFewEven = 256, kMostSlow = 16;
 
   MessageStats() = default;
-  MessageStats(MessageStats&&) = default;  // `last_` stays where it is
+  MessageStats(MessageStats&&) = default;  // `*last_` stays where it is
   void add(const MessageTimes& message);
   u64 count() const { return count_; }
   engine::Histogram whole() const;  // ps
@@ -44,7 +44,8 @@ class MessageStats {
   Kind& kind_of(const MessageTimes& message);
   std::array<GroupPlaces, kMessageGroups.size()> groups_;
   std::map<Places, Kind> kinds_;
-  std::pair<const Places, Kind>* last_ = nullptr;   // the last message's
+  GroupedMessage last_message_{};
+  Kind* last_ = nullptr;                            // its kind
   std::array<engine::Histogram, kStations> steps_;  // ps; by the station at the end of the step
   u64 count_ = 0;
   std::vector<Kept> even_;  // every `stride_`th

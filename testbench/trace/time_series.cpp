@@ -6,7 +6,13 @@
 #include <numeric>
 #include <tuple>
 
+#include "testbench/text/rounded.h"
+
 namespace hca::testbench {
+namespace {
+constexpr int kCsvDigits = 6;
+}
+
 std::size_t TimeSeries::add_column(Column column) {
   columns_.push_back(std::move(column));
   return columns_.size() - 1;
@@ -80,8 +86,11 @@ std::string TimeSeries::csv() const {
   std::vector<std::vector<double>> all;
   for (const std::size_t c : order) all.push_back(values(c));
   for (std::size_t row = 0; row < rows(); ++row) {
-    text += fmt::format("{:.6g}", double(row * width_) * 1e-6);
-    for (const std::vector<double>& of_column : all) text += fmt::format(",{:.6g}", of_column[row]);
+    append_rounded(text, double(row * width_) * 1e-6, kCsvDigits);
+    for (const std::vector<double>& of_column : all) {
+      text += ',';
+      append_rounded(text, of_column[row], kCsvDigits);
+    }
     text += '\n';
   }
   return text;

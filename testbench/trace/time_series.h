@@ -35,14 +35,14 @@ class TimeSeries {
     else
       add_elsewhere(amounts, from, to, amount);
   }
-  // The same for a level that holds between two times: exact, however the time between is divided.
-  void hold(std::size_t column, u64 from, u64 to, u64 level) {
-    make_room(std::max(from, to));
-    for (u64 at = from; at < to;) {
-      const u64 bucket = bucket_of(at), end = std::min(to, end_of(bucket));
-      put(columns_[column].amounts, bucket, double(level * (end - at)));
-      at = end;
-    }
+  // The bucket of a time, ps: what lies within it stays in one bucket.
+  struct Bucket {
+    u64 from, to;
+  };
+  Bucket bucket_at(u64 picoseconds) {
+    make_room(picoseconds);
+    const u64 bucket = bucket_of(picoseconds);
+    return {bucket * width_, end_of(bucket)};
   }
   const std::vector<Column>& columns() const { return columns_; }
   std::vector<std::size_t> shown() const;  // the columns in the order in which they are shown

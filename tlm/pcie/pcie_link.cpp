@@ -286,11 +286,16 @@ u32 PcieLink::count_of_wires(PciePart part) const {
   return part <= PciePart::Down;
 }
 
-void PcieLink::tell_bytes(PciePart part, Cycle end, u64 bytes) const {
+void PcieLink::attach(PcieMeter* meter) {
+  u32 told = 0;
+  for (unsigned part = 0; part < kPcieParts.size(); ++part)
+    told |= u32{count(PciePart(part)) != 0} << part;
+  use_.attach(meter, told);
+}
+
+double PcieLink::cycles_of(PciePart part) const {
   const engine::Rate& rate = up_.rate();  // of both lines
-  const double cycles = double(bytes) * double(rate.cycles) / double(rate.bytes);
-  const Cycle whole = std::min(end, Cycle(cycles) + 1);
-  meter_->use(part, end - whole, end, cycles);
+  return part <= PciePart::Down ? double(rate.cycles) / double(rate.bytes) : 1;
 }
 
 Cycle PcieLink::mmio_write(Cycle at, u32 bytes) {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <algorithm>
 #include <array>
-#include <string_view>
 #include <vector>
 
 #include "model/blocks/memory/host_timing.h"
@@ -10,55 +8,9 @@
 #include "model/engine/random.h"
 #include "tlm/pcie/down_line.h"
 #include "tlm/pcie/pcie_config.h"
+#include "tlm/pcie/pcie_use.h"
 
 namespace hca::tlm_ {
-// Resources of the PCIe link and root complex: a line of the link, memory, the cache line of memory
-// that is read most, one of each; read tags, flow-control credits and walkers, several of each.
-enum class PciePart : u8 {
-  Up,
-  Down,
-  Tags,
-  PostedHeaders,
-  PostedData,
-  NonpostedHeaders,
-  CompletionHeaders,
-  CompletionData,
-  Walkers,
-  Memory,
-  Lines,
-  Count
-};
-struct PciePartRow {
-  std::string_view name, kind, knob;
-};
-inline constexpr std::array<PciePartRow, std::size_t(PciePart::Count)> kPcieParts{
-    {{"line up", "PCIe", "pcie.generation, pcie.lanes"},
-     {"line down", "PCIe", "pcie.generation, pcie.lanes"},
-     {"read tags", "tags", "pcie.read_tags"},
-     {"posted header credits", "credits", "pcie.root_posted_headers"},
-     {"posted data credits", "credits", "pcie.root_posted_data"},
-     {"non-posted header credits", "credits", "pcie.root_nonposted_headers"},
-     {"completion header credits", "credits", "pcie.device_completion_headers"},
-     {"completion data credits", "credits", "pcie.device_completion_data"},
-     {"page walkers", "walkers", "pcie.iommu_walkers, pcie.iommu_entries"},
-     {"host memory", "memory", "pcie.memory_rate, pcie.memory_channels"},
-     {"reads of one cache line", "memory", "pcie.same_line_interval"}}};
-
-// Is told how the parts of a link are used.
-class PcieMeter {
- public:
-  // `amount` cycles of a line, or of tags, credits, walkers or channels, spread evenly between two
-  // cycles. A tag counts from the first cycle in which the tags allow its request to the last
-  // completion; a credit from the start of its TLP until it returns.
-  virtual void use(PciePart part, Cycle from, Cycle to, double amount) = 0;
-  // TLPs wait for a part, from one cycle to a later one. For each part the calls come in the order
-  // of their begins or of their ends; intervals may overlap.
-  virtual void waits(PciePart part, Cycle from, Cycle to) = 0;
-
- protected:
-  ~PcieMeter() = default;
-};
-
 // Counters of the caches in the root complex, and of reads that wait for each other.
 struct RootCounters {
   u64 translations = 0, walks = 0, llc_reads = 0, llc_hits = 0, written_back = 0, line_waits = 0;
@@ -99,16 +51,22 @@ class PcieLink : public blocks::HostTiming {
   Cycle latency() const { return latency_; }
 
   // Tells its use from now on, if it was made with metering; nullptr: nobody.
-  virtual void attach(PcieMeter* meter) { meter_ = meter; }
+  void attach(PcieMeter* meter);
+  // Tells what it has added up so far.
+  void tell_use() { use_.tell_sums(); }
+  // Cycles of a part that a unit of its use takes: those of a byte on a line.
+  double cycles_of(PciePart part) const;
   // How many units there are; 0: the part cannot limit.
   virtual u32 count(PciePart part) const { return count_of_wires(part); }
+  // Of a link made with metering: keeps from cycle `now` on how many tags and credits are in use at
+  // the same time at most (PcieCredits::begin_most).
+  virtual void begin_most(Cycle /*now*/) {}
+  virtual u32 most(PciePart) const { return 0; }
 
  protected:
   static constexpr u64 kBeatBytes = 64;  // moved by the chip
   u32 count_of_wires(PciePart part) const;
-  // Tells of `bytes` that have left a line by cycle `end`.
-  void tell_bytes(PciePart part, Cycle end, u64 bytes) const;
-  PcieMeter* meter_ = nullptr;
+  PcieUse use_;
   // The size of an AtomicOp on the line.
   u64 atomic_bytes(u32 operands) const { return operands + u64{config_.write_header}; }
   // The payload sizes of the completions of a part.
@@ -131,7 +89,6 @@ class PcieLink : public blocks::HostTiming {
   std::vector<Cycle> tag_free_from_;
   std::size_t next_tag_ = 0;
   Cycle& take_tag();
-  Cycle& first_free_tag() { return *std::ranges::min_element(tag_free_from_); }
   // An MMIO write of this many bytes on the line that may start in cycle `at`; returns its arrival
   // at the HCA.
   Cycle send_mmio(Cycle at, u64 bytes);

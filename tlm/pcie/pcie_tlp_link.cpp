@@ -8,6 +8,8 @@
 namespace hca::tlm_ {
 PcieTlpLink::PcieTlpLink(const PcieConfig& c, u64 hertz, u64 seed)
     : PcieLink(c, hertz, seed),
+      tags_(config_.read_tags),
+      nonposted_(c.root_nonposted_headers),
       posted_{{PcieCredits(config_.root_posted_headers), PcieCredits(config_.root_posted_data)},
               PciePart::PostedHeaders,
               PciePart::PostedData},
@@ -15,22 +17,34 @@ PcieTlpLink::PcieTlpLink(const PcieConfig& c, u64 hertz, u64 seed)
           {PcieCredits(c.device_completion_headers), PcieCredits(c.device_completion_data)},
           PciePart::CompletionHeaders,
           PciePart::CompletionData},
-      nonposted_(c.root_nonposted_headers),
-      root_(c, hertz) {
-  for (unsigned part = 0; part < kPcieParts.size(); ++part)
-    counted_ |= u32{PcieTlpLink::count(PciePart(part)) != 0} << part;
-}
+      root_(c, hertz, use_) {}
 
 u32 PcieTlpLink::count(PciePart part) const {
   if (part == PciePart::Walkers) return config_.iommu_entries ? config_.iommu_walkers : 0;
   if (part == PciePart::Memory) return config_.memory_rate ? config_.memory_channels : 0;
   if (part == PciePart::Lines) return config_.same_line_interval != 0;
-  if (part == PciePart::NonpostedHeaders) return nonposted_.all();
+  const PcieCredits* const credits = pool(part);
+  return credits ? credits->all() : count_of_wires(part);
+}
+
+const PcieCredits* PcieTlpLink::pool(PciePart part) const {
+  if (part == PciePart::Tags) return &tags_;
+  if (part == PciePart::NonpostedHeaders) return &nonposted_;
   for (const Credits* c : {&posted_, &completions_}) {
-    if (part == c->of_headers) return c->headers.all();
-    if (part == c->of_data) return c->data.all();
+    if (part == c->of_headers) return &c->headers;
+    if (part == c->of_data) return &c->data;
   }
-  return count_of_wires(part);
+  return nullptr;
+}
+
+void PcieTlpLink::begin_most(Cycle now) {
+  for (PcieCredits* c : {&tags_, &nonposted_}) c->begin_most(now);
+  for (Credits* c : {&posted_, &completions_}) c->headers.begin_most(now), c->data.begin_most(now);
+}
+
+u32 PcieTlpLink::most(PciePart part) const {
+  const PcieCredits* const credits = pool(part);
+  return credits ? credits->most() : 0;
 }
 
 // The bytes before the next boundary; `most` divides the 4 KiB that no request crosses.
@@ -56,26 +70,30 @@ blocks::ReadTiming PcieTlpLink::atomic(Cycle at, u64 address, u32 operands) {
 
 // One TLP and its completions: the cycle in which it has left.
 Cycle PcieTlpLink::ask(Cycle at, const Asked& a, bool first, blocks::ReadTiming& timing) {
-  Cycle& tag = by_memory() ? first_free_tag() : take_tag();
-  const Cycle credit = nonposted_.take(1), may = std::max(tag, credit);
+  const Cycle tag = tags_.take(1), credit = nonposted_.take(1), may = std::max(tag, credit);
   const Cycle takes = up_.rate().cycles_for(a.on_line);
-  tell_wait(PciePart::Tags, at, tag);
-  tell_wait(PciePart::NonpostedHeaders, std::max(at, tag), credit);
-  tell_wait(PciePart::Up, std::max(at, may), up_.free_from());
+  if (use_.is_metered()) {
+    use_.waits(PciePart::Tags, at, tag);
+    use_.waits(PciePart::NonpostedHeaders, std::max(at, tag), credit);
+    use_.waits(PciePart::Up, std::max(at, may), up_.free_from());
+  }
   const Cycle sent = up_.send(at, a.on_line);
   const Cycle left = std::max(sent, may ? may + takes : 0);
   const Cycle goes_on = root_.read_goes_on(left + latency_, a.address, a.bytes);
-  tell_line(PciePart::Up, sent, a.on_line);
-  nonposted_.give(returned(goes_on), 1);
-  tell(PciePart::NonpostedHeaders, left - takes, returned(goes_on), 1);
+  const Cycle starts = left - takes, back = returned(goes_on);
+  nonposted_.give(starts, back, 1);
   const Cycle tag_from = std::max(at, tag);
   if (first) timing.memory = goes_on;
   const Cycle takes_memory = first || by_memory() ? at_memory() : memory_latency_;
   const Cycle last =
       answer(root_.read(goes_on, a.address, a.bytes, takes_memory), a.address, a.bytes, timing);
   timing.last = std::max(timing.last, last);
-  tag = last;
-  tell(PciePart::Tags, tag_from, tag, 1);
+  tags_.give(tag_from, last, 1);
+  if (use_.is_metered()) {
+    use_.add(PciePart::Up, sent - takes, sent, a.on_line);
+    use_.add(PciePart::NonpostedHeaders, starts, back, back - starts);
+    use_.add(PciePart::Tags, tag_from, last, last - tag_from);
+  }
   return left;
 }
 
@@ -92,9 +110,11 @@ Cycle PcieTlpLink::answer(Cycle from, u64 address, u32 bytes, blocks::ReadTiming
     const Cycle fits = by_memory() ? down_.fit(start, size) : 0;
     const Cycle begins =
         fits ? fits - down_.rate().cycles_for(size) : std::max(start, down_.free_from());
-    tell_wait(PciePart::Down, start, begins);
     const Cycle sent = fits ? fits : down_.send(start, size);
-    tell_line(PciePart::Down, sent, size);
+    if (use_.is_metered()) {
+      use_.waits(PciePart::Down, start, begins);
+      use_.add(PciePart::Down, begins, sent, size);
+    }
     last = sent + latency_;
     from = by_memory() ? sent : from;
     if (!timing.first) timing.first = last;
@@ -115,10 +135,12 @@ blocks::WriteTiming PcieTlpLink::write(Cycle first_in, Cycle last_in, u64 addres
     part = piece_of(address + done, bytes - done, config_.mps);
     const Cycle start = with_credits(posted_, at_hand(done + part), part);
     const Cycle begins = std::max(start, up_.free_from());
-    tell_wait(PciePart::Up, start, begins);
     const u64 size = part + u64{config_.write_header};
     const Cycle sent = done ? up_.send_in_train(start, size) : up_.send(start, size);
-    tell_line(PciePart::Up, sent, size);
+    if (use_.is_metered()) {
+      use_.waits(PciePart::Up, start, begins);
+      use_.add(PciePart::Up, begins, sent, size);
+    }
     const Cycle goes_on = root_.write_goes_on(sent + latency_, address + done, part);
     const Cycle in_memory = root_.write(goes_on, address + done, part);
     memory = std::max(memory, in_memory);
@@ -129,24 +151,30 @@ blocks::WriteTiming PcieTlpLink::write(Cycle first_in, Cycle last_in, u64 addres
 
 Cycle PcieTlpLink::mmio_write(Cycle at, u32 bytes) {
   const u64 size = bytes + u64{config_.write_header};
+  const Cycle begins = std::max(at, mmio_.free_from());
   const Cycle there = send_mmio(at, size);
-  tell_line(PciePart::Down, there - latency_, size);
+  if (use_.is_metered()) use_.add(PciePart::Down, begins, there - latency_, size);
   return there;
 }
 
 void PcieTlpLink::give(Credits& credits, Cycle start, Cycle out_of_buffer, u32 bytes) {
   const Cycle back = returned(out_of_buffer);
-  credits.give(back, bytes);
-  tell(credits.of_headers, start, back, 1);
-  tell(credits.of_data, start, back, PcieCreditPair::of(bytes));
+  const u32 data = PcieCreditPair::of(bytes);
+  credits.headers.give(start, back, 1);
+  credits.data.give(start, back, data);
+  if (!use_.is_metered()) return;
+  use_.add(credits.of_headers, start, back, back - start);
+  use_.add(credits.of_data, start, back, data * (back - start));
 }
 
 // A TLP that may start in cycle `at` but for credits.
 Cycle PcieTlpLink::with_credits(Credits& credits, Cycle at, u32 bytes) {
   const Cycle header = credits.headers.take(1);
   const Cycle data = credits.data.take(PcieCreditPair::of(bytes));
-  tell_wait(credits.of_headers, at, header);
-  tell_wait(credits.of_data, at, data);
+  if (use_.is_metered()) {
+    use_.waits(credits.of_headers, at, header);
+    use_.waits(credits.of_data, at, data);
+  }
   return std::max({at, header, data});
 }
 

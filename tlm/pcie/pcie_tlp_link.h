@@ -31,8 +31,9 @@ class PcieTlpLink : public PcieLink {
   blocks::ReadTiming atomic(Cycle at, u64 address, u32 operands) override;
   blocks::WriteTiming write(Cycle first_in, Cycle last_in, u64 address, u32 bytes) override;
   Cycle mmio_write(Cycle at, u32 bytes) override;
-  void attach(PcieMeter* meter) override { meter_ = root_.meter = meter; }
   u32 count(PciePart part) const override;
+  void begin_most(Cycle now) override;
+  u32 most(PciePart part) const override;
   const RootComplex& root() const { return root_; }
   const RootCounters* root_counters() const override { return &root_.counters(); }
 
@@ -53,22 +54,11 @@ class PcieTlpLink : public PcieLink {
   bool by_memory() const { return config_.completion_order == CompletionOrder::ByMemory; }
   void give(Credits& credits, Cycle start, Cycle out_of_buffer, u32 bytes);
   Cycle with_credits(Credits& credits, Cycle at, u32 bytes);
-  // `units` of a part, if there is a number of them, are in use between two cycles.
-  void tell(PciePart part, Cycle from, Cycle to, u32 units) const {
-    if (meter_ && counted_ >> unsigned(part) & 1)
-      meter_->use(part, from, to, double(units * (to - from)));
-  }
-  void tell_wait(PciePart part, Cycle from, Cycle to) const {
-    if (meter_ && to > from) meter_->waits(part, from, to);
-  }
-  void tell_line(PciePart part, Cycle end, u64 bytes) const {
-    if (meter_) tell_bytes(part, end, bytes);
-  }
+  const PcieCredits* pool(PciePart part) const;  // nullptr: neither tags nor credits
 
+  PcieCredits tags_, nonposted_;
   Credits posted_, completions_;
-  PcieCredits nonposted_;
   RootComplex root_;
-  u32 counted_ = 0;  // a bit for each part of which there is a number
 };
 
 // True if these knobs need a mechanism that PcieLink does not count.

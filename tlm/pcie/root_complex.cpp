@@ -16,8 +16,9 @@ void for_each_block(u64 address, u32 bytes, u64 size, Fn&& fn) {
 }
 }  // namespace
 
-RootComplex::RootComplex(const PcieConfig& c, u64 hertz)
+RootComplex::RootComplex(const PcieConfig& c, u64 hertz, PcieUse& use)
     : config_(c),
+      use_(use),
       walk_(engine::cycles_from_picoseconds(c.iommu_walk, hertz)),
       llc_latency_(engine::cycles_from_picoseconds(c.llc_latency, hertz)),
       write_latency_(engine::cycles_from_picoseconds(c.memory_write_latency, hertz)),
@@ -41,7 +42,7 @@ Cycle RootComplex::translated(Cycle at, u64 address, u32 bytes) {
     const u32 slot = pages_.find(page);
     all = std::max(all, slot == pages_.kNone ? walked(at, page) : walked_[slot]);
   });
-  if (meter && all > at) meter->waits(PciePart::Walkers, at, all);
+  if (use_.is_metered()) use_.waits(PciePart::Walkers, at, all);
   return all;
 }
 
@@ -53,7 +54,7 @@ Cycle RootComplex::walked(Cycle at, u64 page) {
   const u32 slot = pages_.choose(page);
   pages_.put(slot, page);
   walked_[slot] = to;
-  if (meter) meter->use(PciePart::Walkers, from, to, double(to - from));
+  if (use_.is_metered()) use_.tell(PciePart::Walkers, from, to, to - from);
   return to;
 }
 
@@ -84,8 +85,10 @@ RootComplex::Turn RootComplex::memory_turn(Cycle at, u64 address, u64 bytes) {
     TlpLine& channel = channel_of(address >> interleave_bits_);
     const Cycle begins = std::max(at, channel.free_from());
     const Cycle end = channel.send(at, here);
-    if (meter && begins > at) meter->waits(PciePart::Memory, at, begins);
-    if (meter) meter->use(PciePart::Memory, begins, end, double(end - begins));
+    if (use_.is_metered()) {
+      use_.waits(PciePart::Memory, at, begins);
+      use_.add(PciePart::Memory, begins, end, end - begins);
+    }
     turn = {std::max(turn.begins, begins), std::max(turn.ends, end)};
     address += here;
     bytes -= here;
@@ -99,9 +102,10 @@ Cycle RootComplex::lines_turn(Cycle at, u64 address, u32 bytes) {
   for_each_block(address, bytes, kLineBytes, [&](u64 line) {
     const LineReads::Turn turn = line_reads_.take(at, line);
     counters_.line_waits += turn.begins > at;
-    if (meter && turn.begins > at) meter->waits(PciePart::Lines, at, turn.begins);
-    if (meter && turn.more)
-      meter->use(PciePart::Lines, turn.ends - turn.more, turn.ends, double(turn.more));
+    if (use_.is_metered()) {
+      use_.waits(PciePart::Lines, at, turn.begins);
+      if (turn.more) use_.add(PciePart::Lines, turn.ends - turn.more, turn.ends, turn.more);
+    }
     all = std::max(all, turn.begins);
   });
   return all;

@@ -28,7 +28,8 @@ namespace hca::tlm_ {
 //    channel follow the order of the calls.
 class RootComplex {
  public:
-  RootComplex(const PcieConfig& config, u64 hertz);
+  // `use`: of the link, for walkers, memory and lines.
+  RootComplex(const PcieConfig& config, u64 hertz, PcieUse& use);
   // The cycle in which a TLP that has arrived in `at` goes on to memory.
   Cycle read_goes_on(Cycle at, u64 address, u32 bytes);
   Cycle write_goes_on(Cycle at, u64 address, u32 bytes);
@@ -37,7 +38,6 @@ class RootComplex {
   // When a write that goes on in `at` has left the buffer.
   Cycle write(Cycle at, u64 address, u32 bytes);
   const RootCounters& counters() const { return counters_; }
-  PcieMeter* meter = nullptr;  // of walkers, memory and lines
 
  private:
   Cycle translated(Cycle at, u64 address, u32 bytes);
@@ -49,6 +49,7 @@ class RootComplex {
   Cycle lines_turn(Cycle at, u64 address, u32 bytes);
   TlpLine& channel_of(u64 block);
   const PcieConfig config_;
+  PcieUse& use_;
   Cycle walk_, llc_latency_, write_latency_;
   blocks::SetStore pages_, lines_;
   std::vector<Cycle> walked_;  // by slot of pages_: the end of its walk

@@ -4,9 +4,12 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <catch2/catch.hpp>
+#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
+#include <string>
 
 #include "model/proto/types.h"
 #include "testbench/text/rounded.h"
@@ -49,6 +52,22 @@ TEST_CASE("lists of several lengths are columns with their lengths", "[page_pack
   CHECK(all.at("c").at(2) == json({9, 0, 9, 9, 9, 9, 9, 9}));
 }
 
+// Of 300 rows each has one value 20 times, another one than its neighbours have: 300 runs are shorter
+// than 20 columns of 300 values. Then rows whose columns are shorter.
+TEST_CASE("a long table has the form that is shorter for its first rows", "[page_pack]") {
+  json runs = json::array(), columns = json::array();
+  for (u64 row = 0; row < 300; ++row) {
+    runs.push_back(json::array());
+    for (u64 i = 0; i < 20; ++i) runs.back().push_back(row * row * 1001 + 7);
+    columns.push_back({5, row * 1000, "x", 6});
+  }
+  const json by_row = packed_data(runs), by_column = packed_data(columns);
+  REQUIRE(by_row.is_array());
+  CHECK(by_row.at(299) == json::parse(R"({"~r": [89490408, 20]})"));
+  CHECK(by_column.at("~l") == json::parse(R"({"~r": [4, 300]})"));
+  CHECK(by_column.at("c").at(0) == json::parse(R"({"~r": [5, 300]})"));
+}
+
 TEST_CASE("short and mixed data stay as they are", "[page_pack]") {
   for (const char* text : {"[]", "[1]", "[1, null, true]", "[1.5, 2, 3]", R"({"a": {}})", "\"x\""})
     CHECK(packed_data(json::parse(text)) == json::parse(text));
@@ -68,6 +87,18 @@ TEST_CASE("rounded numbers are those whose text has five digits", "[page_pack]")
   for (const double number : {0.0, -0.0, 1.0, -1.0, 2.000001, 0.1, 1.0 / 3, -2e-7, 99'999.4,
                               99'999.6, 123'456.0, 1e300, 4.9e-324, 12'345.0})
     CHECK(rounded(number).dump() == json::parse(fmt::format("{:.5g}", number)).dump());
+}
+
+TEST_CASE("numbers are appended as printf writes them", "[page_pack]") {
+  for (const double number : {0.0, -0.0, 1.0, 100'000.0, 1e6, 0.0001, 0.00001, 1.0 / 3, -2e-7,
+                              999'999.5, 0.1234565, 1e300, 4.9e-324})
+    for (const int digits : {1, 5, 6, 17}) {
+      std::array<char, 64> expected{};
+      std::snprintf(expected.data(), expected.size(), "(%.*g", digits, number);
+      std::string text = "(";
+      append_rounded(text, number, digits);
+      CHECK(text == expected.data());
+    }
 }
 
 TEST_CASE("a key that looks like a form is refused", "[page_pack]") {

@@ -6,6 +6,7 @@
 #include "model/engine/random.h"
 #include "testbench/run/overlap_peak.h"
 #include "testbench/tests/recorded_run.h"
+#include "tlm/pcie/pcie_credits.h"
 
 namespace hca::testbench {
 namespace {
@@ -121,24 +122,43 @@ TEST_CASE("the peak is that of a count of each cycle, in whatever order the inte
   }
 }
 
-TEST_CASE("the peak of intervals in order is that of intervals in any order", "[peaks]") {
+TEST_CASE("the most credits in use are those of overlapping intervals", "[peaks]") {
   engine::Random random(GENERATE(1u, 2u, 3u));
-  InOrderPeak in_order;
+  const u32 all = GENERATE(60u, 5000u);       // TLPs wait for some; for none
+  const unsigned first = GENERATE(0u, 400u);  // from this TLP on the most is kept
+  tlm_::PcieCredits credits(all);
   OverlapPeak any;
   engine::Cycle from = 0;
   for (unsigned i = 0; i < 2000; ++i) {
-    from += random.below(20);
+    const u32 units = u32(i < 200 ? 16 : 1 + random.below(4));  // few TLPs, then many
+    from = std::max(from + random.below(20), credits.take(units));
     const engine::Cycle to = from + random.below(200);
-    const std::int64_t units = std::int64_t(1 + random.below(16));
-    in_order.add(from, to, units), any.add(from, to, units);
+    credits.give(from, to, units), any.add(from, to, units);
     any.pass_until(from);
-    if (i % 500 == 400) in_order.begin(from), any.pass_until(from + 1), any.begin();
+    if (i == first || i % 500 == 400)
+      credits.begin_most(from), any.pass_until(from + 1), any.begin();
   }
   any.pass_until(from + 1);
-  CHECK(in_order.most() == any.most());
-  in_order.begin(from + 200), any.pass_until(from + 201), any.begin();
-  CHECK(in_order.most() == 0);
+  CHECK(credits.most() == any.most());
+  credits.begin_most(from + 200), any.pass_until(from + 201), any.begin();
+  CHECK(credits.most() == 0);
   CHECK(any.most() == 0);
+}
+
+TEST_CASE("credits that are back before the last begin do not count", "[peaks]") {
+  tlm_::PcieCredits credits(10);
+  credits.begin_most(0);
+  const auto use = [&](engine::Cycle from, engine::Cycle to, u32 units) {
+    credits.take(units);
+    credits.give(from, to, units);
+    return credits.most();
+  };
+  CHECK(use(10, 30, 1) == 1);
+  CHECK(use(5, 8, 4) == 1);   // overtakes, and is over in 10
+  CHECK(use(5, 20, 1) == 2);  // counts from 10 on
+  CHECK(use(20, 40, 2) == 3);
+  credits.begin_most(30);
+  CHECK(credits.most() == 2);
 }
 
 TEST_CASE("peaks of a chip are those of a look after each cycle", "[peaks]") {

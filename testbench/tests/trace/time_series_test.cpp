@@ -36,6 +36,16 @@ TEST_CASE("a long run doubles the width of all buckets and loses nothing", "[fil
   CHECK(series.value(other, 200) * double(series.width()) == Approx(1));
 }
 
+TEST_CASE("the bucket of a time is as wide as all are", "[files][series]") {
+  TimeSeries series;
+  CHECK(series.bucket_at(199'999).from == 100'000);
+  CHECK(series.bucket_at(199'999).to == 200'000);
+  CHECK(series.bucket_at(200'000).from == 200'000);
+  CHECK(series.bucket_at(40'000'000).from == 40'000'000);  // the first that makes all twice as wide
+  CHECK(series.bucket_at(40'000'000).to == 40'200'000);
+  CHECK(series.width() == 200'000);
+}
+
 // Names are sentences: a reader of CSV finds as many fields in the first line as in the others.
 TEST_CASE("names with commas are one field of the CSV file", "[files][series]") {
   TimeSeries series;

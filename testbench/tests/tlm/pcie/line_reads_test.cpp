@@ -124,9 +124,9 @@ TEST_CASE("a read that waits for its line does not keep memory", "[pcie][same_li
 
 TEST_CASE("lines tell how long the busiest was held, and what waits", "[pcie][same_line][meter]") {
   struct Meter final : PcieMeter {
-    void use(PciePart part, Cycle from, Cycle to, double amount) override {
+    void use(PciePart part, Cycle from, Cycle to, u64 amount) override {
       if (part != PciePart::Lines) return;
-      CHECK(amount == double(to - from));
+      CHECK(amount == to - from);
       used.emplace_back(from, to);
     }
     void waits(PciePart part, Cycle from, Cycle to) override {

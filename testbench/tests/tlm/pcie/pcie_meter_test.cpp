@@ -2,8 +2,10 @@
 // What a link tells of itself: what is in use, and what TLPs wait for. By hand on a link of 16
 // bytes a cycle, one way takes 10 cycles, the memory 5. A write of 64 bytes is 88 on the line, 5.5
 // cycles; the request of a read 1.5, its completion of 64 bytes 84, 5.25 cycles.
+#include <array>
 #include <catch2/catch.hpp>
 #include <map>
+#include <vector>
 
 #include "testbench/tests/tlm/pcie/pcie_by_hand.h"
 #include "tlm/pcie/pcie_tlp_link.h"
@@ -15,7 +17,7 @@ struct MeteredLink final : PcieTlpLink, PcieMeter {
   explicit MeteredLink(const PcieConfig& config, u64 seed = 0) : PcieTlpLink(config, kHertz, seed) {
     attach(this);
   }
-  void use(PciePart part, Cycle from, Cycle to, double amount) override {
+  void use(PciePart part, Cycle from, Cycle to, u64 amount) override {
     used[part].emplace_back(from, to), amounts[part] += amount;
   }
   void waits(PciePart part, Cycle from, Cycle to) override { waited[part].emplace_back(from, to); }
@@ -23,7 +25,7 @@ struct MeteredLink final : PcieTlpLink, PcieMeter {
     return PcieTlpLink::write(at, at, address, bytes).memory;
   }
   std::map<PciePart, Times> used, waited;
-  std::map<PciePart, double> amounts;
+  std::map<PciePart, u64> amounts;
 };
 }  // namespace
 
@@ -51,8 +53,8 @@ TEST_CASE("reads wait for their credit, or for the line", "[pcie][meter]") {
   line.read(0, 0, 64), line.read(0, 0, 64);  // the second from 1.5 on, its completion from 22.25
   CHECK(line.waited ==
         std::map<PciePart, Times>{{PciePart::Up, {{0, 2}}}, {PciePart::Down, {{18, 23}}}});
-  CHECK(line.amounts[PciePart::Up] == 2 * 1.5);
-  CHECK(line.amounts[PciePart::Down] == 2 * 5.25);
+  CHECK(line.amounts[PciePart::Up] == 2 * 24);
+  CHECK(line.amounts[PciePart::Down] == 2 * 84);
 }
 
 // On the line from 17 to 37; the request of the second leaves until 3.0, its data are there in 18.
@@ -98,7 +100,36 @@ TEST_CASE("MMIO writes take the line downstream until they have left", "[pcie][m
   link.mmio_write(0, 136), link.mmio_write(0, 136);
   CHECK(link.used[PciePart::Down].at(0).second == 10);
   CHECK(link.used[PciePart::Down].at(1).second == 20);
-  CHECK(link.amounts[PciePart::Down] == 2 * 10);
+  CHECK(link.amounts[PciePart::Down] == 2 * 160);
+}
+
+// Windows of 100 cycles. The writes from 0 and 50 on lie in the first one, in memory in 16 and 66,
+// their credits back in 26 and 76; the credit of the one in 90 is back in 116.
+TEST_CASE("uses within a window of the meter are told as one sum", "[pcie][meter]") {
+  struct Windowed final : PcieMeter {
+    void use(PciePart part, Cycle from, Cycle to, u64 amount) override {
+      if (part == PciePart::PostedHeaders) told.push_back({from, to, amount});
+    }
+    void waits(PciePart, Cycle, Cycle) override {}
+    PcieWindow window(Cycle at) override { return {at - at % 100, at - at % 100 + 100}; }
+    using Told = std::vector<std::array<u64, 3>>;
+    Told told;
+  } meter;
+  PcieConfig config = plain();
+  config.root_posted_headers = 4;
+  PcieTlpLink link(config, kHertz);
+  link.attach(&meter);
+  const auto write_at = [&](Cycle at) { link.write(at, at, 0, 64); };
+  write_at(0), write_at(50);
+  CHECK(meter.told.empty());
+  write_at(90);
+  CHECK(meter.told == Windowed::Told{{90, 116, 26}});
+  write_at(120);  // in the next window
+  CHECK(meter.told == Windowed::Told{{90, 116, 26}, {0, 0, 52}});
+  link.tell_use();
+  CHECK(meter.told == Windowed::Told{{90, 116, 26}, {0, 0, 52}, {100, 100, 26}});
+  link.tell_use();
+  CHECK(meter.told.size() == 3);
 }
 
 // 64 bytes at 4 a cycle: 16. There in 16 and in 21.

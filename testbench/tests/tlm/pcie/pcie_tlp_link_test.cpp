@@ -241,9 +241,9 @@ TEST_CASE("credits are in use from the start of their TLP until they are back", 
   auto& used = meter.used;
   for (u32 i = 0; i < 1000; ++i) link.write(0, 0, 0, 256);
   // 16 credits of each first of a round for its 48 cycles. The second starts at 17.5, seen in 18,
-  // and ends at 35: its credits are back in 65, 47 later.
+  // and ends at 35: its credits are back in 65, 47 later. 280 bytes each.
   CHECK(used[PciePart::PostedData] == 500 * 16 * (48 + 47));
-  CHECK(used[PciePart::Up] == 1000 * 17.5);
+  CHECK(used[PciePart::Up] == 1000 * 280);
   CHECK(link.count(PciePart::PostedData) == 32);
   CHECK(link.count(PciePart::PostedHeaders) == 0);
   CHECK(used.count(PciePart::PostedHeaders) == 0);
@@ -258,9 +258,9 @@ TEST_CASE("an AtomicOp tells what it takes of the link", "[pcie]") {
   link->attach(&meter);
   auto& used = meter.used;
   CHECK(link->atomic(100, 0, 8).last == 129);
-  CHECK(used[PciePart::Up] == Approx(2));
-  CHECK(used[PciePart::Down] == Approx(1.75));
-  CHECK(used[PciePart::Tags] == Approx(29));
+  CHECK(used[PciePart::Up] == 24 + 8);
+  CHECK(used[PciePart::Down] == 8 + 20);
+  CHECK(used[PciePart::Tags] == 29);
 }
 
 TEST_CASE("credits that one TLP cannot have are refused", "[pcie][credits]") {
