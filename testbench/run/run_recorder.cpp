@@ -324,11 +324,13 @@ void RunRecorder::Chip::event(const engine::Event& event) {
   if (at < pace_of.size() && pace_of[at]) ++paces[pace_of[at] - 1u].items;
 }
 
+// A chip has done the same work in all ways to run, but is not always in the same cycle: its levels
+// count up to its last work.
 void RunRecorder::phase(const std::string& what, bool begins) {
   const u64 now = kernel_picoseconds();
   for (Chip& chip : chips_) {
     testbed_.node(chip.pcie.chip).pcie().tell_use();
-    look(chip, chip.domain->now());
+    look(chip, chip.domain->now(), chip.domain->worked_at());
     while (chip.samples.next() * chip.period <= now) pass_sample(chip);  // of a chip that sleeps
     part_of_bucket(chip, now);
     chip.held_until = (now + chip.period - 1) / chip.period;

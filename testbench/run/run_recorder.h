@@ -213,7 +213,8 @@ class RunRecorder {
   u64 beats_of(unsigned chip, std::size_t bytes) const;
   bool may_be_slow(unsigned wire, unsigned end) const;
   void look(Chip& chip, Cycle at);
-  void look_further(Chip& chip, Cycle at);
+  void look(Chip& chip, Cycle at, Cycle to);
+  void look_further(Chip& chip, Cycle to);
   static void find_levels(Chip& chip, Cycle at);
   void hold_levels(Chip& chip, Cycle sample) const;
   void pass_sample(Chip& chip);

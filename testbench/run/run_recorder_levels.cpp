@@ -38,22 +38,25 @@ void RunRecorder::hold_levels(Chip& chip, Cycle sample) const {
 }
 
 // Samples lie before their cycle.
-void RunRecorder::look(Chip& chip, Cycle at) {
-  if (chip.samples.next() > at) return;
+void RunRecorder::look(Chip& chip, Cycle at) { look(chip, at, at); }
+
+// The samples up to `to`, in cycle `at` or before it.
+void RunRecorder::look(Chip& chip, Cycle at, Cycle to) {
+  if (chip.samples.next() > to) return;
   look_at_stalls(chip.queue_pair_stalls, chip.period, chip.samples.next() * chip.period);
   chip.changes.clear();
   if (recording_) find_levels(chip, at);
   hold_levels(chip, chip.samples.next());
   pass_sample(chip);
-  if (chip.samples.next() <= at) look_further(chip, at);
+  if (chip.samples.next() <= to) look_further(chip, to);
 }
 
 // The later samples of a chip that slept. Those without a change between them are held at once.
-void RunRecorder::look_further(Chip& chip, Cycle at) {
+void RunRecorder::look_further(Chip& chip, Cycle to) {
   std::ranges::stable_sort(chip.changes, {}, &Chip::Change::at);
   auto change = chip.changes.begin();
   Cycle last = 0;
-  for (; chip.samples.next() <= at; pass_sample(chip)) {
+  for (; chip.samples.next() <= to; pass_sample(chip)) {
     const Cycle sample = chip.samples.next();
     if (change != chip.changes.end() && change->at <= sample) hold_levels(chip, last);
     for (; change != chip.changes.end() && change->at <= sample; ++change)
