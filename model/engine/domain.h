@@ -114,7 +114,7 @@ class Domain {
     if (behind) observers_.push_back({who, before, behind});
     note_checks();
   }
-  // Called before the blocks of the first executed cycle from the one on that the last call
+  // Called before the blocks of the first cycle with a due block from the one on that the last call
   // returned, which is later than that call's; at first in the next cycle. One at a time; null
   // removes it. A simulation that is only sampled runs at full speed between the samples.
   using Sample = Cycle (*)(void* who, Cycle at);
