@@ -20,22 +20,25 @@ constexpr std::size_t kMostLimits = 2;
 
 namespace {
 // Messages in flight are what is left to name. Their window is full because of what they wait for,
-// if that is most of the time; with nothing else near, it limits wherever it is full at all.
+// if that is most of the time, also where the window is full now and then only; with nothing else
+// near, it limits wherever it is full at all.
 void settle_window(std::vector<Use>& limits, const std::vector<Use>& uses) {
   const auto is_window = [](const Use& use) { return use.kind == "depth"; };
-  if (limits.empty()) {
-    const auto window = std::find_if(uses.begin(), uses.end(), is_window);
-    if (window != uses.end() && window->share >= kShareOfWindow) limits.push_back(*window);
-    return;
-  }
-  if (!is_window(limits.front())) return;
+  if (!limits.empty() && !is_window(limits.front())) return;
+  const auto window = std::find_if(uses.begin(), uses.end(), is_window);
   const Use* inner = nullptr;
   for (const Use& use : uses)
     if (const LimitKind& kind = limit_kind(use.kind);
         kind.inside > 1 && kind.explains > 1 && use.share >= kShareInside &&
         use.waited >= kShareInside && (!inner || use.share > inner->share))
       inner = &use;
-  if (inner) limits.front() = *inner;
+  const bool is_named = !limits.empty();
+  if (inner && is_named)
+    limits.front() = *inner;
+  else if (inner && window != uses.end() && inner->share > window->share)
+    limits.push_back(*inner);
+  else if (!is_named && window != uses.end() && window->share >= kShareOfWindow)
+    limits.push_back(*window);
 }
 }  // namespace
 

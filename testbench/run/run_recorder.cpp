@@ -294,7 +294,9 @@ void RunRecorder::add_paces(unsigned i) {
   blocks::for_each_block_config(hca.config(), [&]<class Config>(const Config& config) {
     constexpr bool kLookUp = std::is_same_v<Config, blocks::QpContextConfig> ||
                              std::is_same_v<Config, blocks::ProtectionConfig>;
-    if constexpr (requires { config.interval; } && !kLookUp) {
+    // Not all writes that it takes have an event: they are counted.
+    constexpr bool kCounted = std::is_same_v<Config, blocks::DoorbellConfig>;
+    if constexpr (requires { config.interval; } && !kLookUp && !kCounted) {
       const std::string_view name = engine::Knobs<Config>::block;
       const bool paced = config.interval > 1;
       if constexpr (std::is_same_v<Config, blocks::PortConfig>) {

@@ -32,6 +32,11 @@ void RunRecorder::add_counted(unsigned i) {
   });
   hca.chip().for_each_counters([&]<class C>(std::string_view, const C& counters) {
     if constexpr (std::is_same_v<C, blocks::RequesterCounters>) chip.requester = &counters;
+    if constexpr (std::is_same_v<C, blocks::DoorbellCounters>)
+      if (const Cycle interval = hca.config().doorbell.interval; interval > 1)
+        chip.counted.push_back({&counters.doorbells, interval,
+                                add_resource("intervals", fmt::format("hca{} doorbell", i),
+                                             "interval", 1, "doorbell.interval")});
     if constexpr (std::is_same_v<C, blocks::LinkControlCounters>)
       chip.no_room.push_back(&counters.no_room);
     if constexpr (std::is_same_v<C, blocks::ResponderExecuteCounters>) {

@@ -240,4 +240,14 @@ TEST_CASE("doorbells that the HCA does not take fill its credits", "[host][doorb
     CHECK(at->at("most") == std::stoul(credits));
   }
 }
+
+// Depth 1: a doorbell for each post and one for each completion, 1 us each.
+TEST_CASE("doorbells of completion queues keep the block busy too", "[host][doorbell]") {
+  const RecordedRun run = run_recorded(
+      "operation: write, size: 64 B, inline_below: 65 B, messages: 1600, qps: 16, threads: 16, "
+      "depth: 1",
+      {"hca.doorbell.interval=400 cycles", "pcie.device_posted_headers=4"});
+  CHECK(share_of(run, "hca0 doorbell") == Approx(1).epsilon(0.05));
+  CHECK(run.line.find(": hca0 doorbell: ") != run.line.npos);
+}
 }  // namespace hca::testbench

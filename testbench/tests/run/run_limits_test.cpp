@@ -42,6 +42,11 @@ TEST_CASE("messages in flight limit where nothing inside explains them", "[limit
   // Nothing else is near.
   CHECK(names_of_limits({{"depth", "depth", 0.3}, {"core", "cores", 0.75}}) == "depth");
   CHECK(names_of_limits({{"depth", "depth", 0.1}, {"core", "cores", 0.75}}).empty());
+  // It is full now and then; most of the time messages wait for buffers.
+  CHECK(names_of_limits({{"depth", "depth", 0.27}, {"buffers", "buffers", 0.77}}) == "buffers");
+  CHECK(names_of_limits({{"depth", "depth", 0.1}, {"buffers", "buffers", 0.77}}) == "buffers");
+  CHECK(names_of_limits({{"depth", "depth", 0.6}, {"buffers", "buffers", 0.55}}) == "depth");
+  CHECK(names_of_limits({{"depth", "depth", 0.1}, {"buffers", "buffers", 0.45}}).empty());
 }
 
 TEST_CASE("offered load limits where it is achieved, and what is near stands beside it",
