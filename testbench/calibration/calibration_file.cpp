@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -70,7 +71,7 @@ class Table {
       if (cells[column].empty()) continue;
       const auto x = number_of<u64>(cells[0]);
       const auto y = number_of<double>(cells[column]);
-      if (!x || !y || !(*y > 0))
+      if (!x || !y || !(*y > 0) || !std::isfinite(*y))
         throw ScenarioError({fmt::format("{}:{}: {}: \"{}\" is no number; allowed: {}", file_, line,
                                          names[x ? column : 0], shortened(cells[x ? column : 0]),
                                          x ? "above 0" : "a whole number")});
@@ -224,9 +225,16 @@ Calibration read_calibration(const std::string& folder, const std::string& name)
   const Setting x = yaml.need("x.column");
   if (x.text != table.names.front()) yaml.refuse(x, table.names.front());
   c.x = x.text;
-  if (const auto one = yaml.take("x.sets")) c.x_sets.push_back(one->text);
-  while (const auto each = yaml.take(fmt::format("x.sets[{}]", c.x_sets.size())))
-    c.x_sets.push_back(each->text);
+  const auto take_key = [&](const std::string& path) {
+    const auto key = yaml.take(path);
+    if (!key) return false;
+    if (!c.is_dma) yaml.need_workload({{key->text, "", key->line}});
+    c.x_sets.push_back(key->text), c.x_line = key->line;
+    return true;
+  };
+  take_key("x.sets");
+  while (take_key(fmt::format("x.sets[{}]", c.x_sets.size()))) {
+  }
   if (const auto divide = yaml.take("x.divide")) {
     const auto value = number_of<u64>(divide->text);
     if (!value || !*value) yaml.refuse(*divide, "a whole number above 0");

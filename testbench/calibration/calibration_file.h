@@ -61,6 +61,7 @@ struct Calibration {
   bool held_out = false;            // no knob is fitted to it
   std::string x;                    // the first column
   std::vector<std::string> x_sets;  // scenario keys that x sets
+  int x_line = 1;                   // of `x.sets`
   u64 x_divide = 1;
   std::string x_unit;
   // all points of a curve in one run, one after the other, as perftest -a does

@@ -55,7 +55,7 @@ std::vector<Setting> settings_of_run(const Calibration& c, const Curve& curve,
       put(all,
           {at(path),
            fmt::format("{}{}{}", points[i].x / c.x_divide, c.x_unit.empty() ? "" : " ", c.x_unit),
-           1});
+           c.x_line});
   }
   // Settings outside lists first, then the entries in their order.
   std::stable_sort(all.begin(), all.end(), [](const Setting& a, const Setting& b) {

@@ -26,6 +26,7 @@ bool is_of_setup(std::string_view path) {
 std::vector<SourcedKnob> read_setup(const std::string& folder, const std::string& name) {
   const std::string file = folder + "/setups/" + name + ".yaml";
   std::vector<SourcedKnob> knobs = sourced_knobs(read_yaml_file(file), file);
+  for (SourcedKnob& knob : knobs) knob.setting.file = file;
   for (const SourcedKnob& knob : knobs)
     if (!is_of_setup(knob.setting.path))
       throw ScenarioError(

@@ -14,6 +14,7 @@ struct Setting {
   int line = 0;            // from 1
   bool overrides = false;  // given on the command line
   bool of_preset = false;  // from the text of a preset
+  std::string file{};      // of the line; empty: that of the scenario
 };
 
 // All mistakes of a scenario, one sentence a line, each "file:line: key: ...".

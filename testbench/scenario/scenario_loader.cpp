@@ -46,7 +46,7 @@ class Loader {
     for (const Setting& s : settings)
       if (!s.of_preset)
         scenario_.given.push_back(
-            {s.path, line_of(s) ? fmt::format("{}:{}", file_, s.line) : "--set"});
+            {s.path, line_of(s) ? fmt::format("{}:{}", file_of(s), s.line) : "--set"});
     for (const bool one_port : {false, true})
       for (const bool one_chip : {false, true})
         for (const Setting& s : settings)
@@ -124,12 +124,14 @@ class Loader {
   }
   void complain(const Setting& s, const std::string& problem) {
     wrong_.insert(s.path);
-    complain(line_of(s), problem);
+    complain(file_of(s), line_of(s), problem);
   }
+  const std::string& file_of(const Setting& s) const { return s.file.empty() ? file_ : s.file; }
   // 0: it is of no file.
   static int line_of(const Setting& s) { return s.overrides ? 0 : s.line; }
-  void complain(int line, const std::string& problem) {
-    errors_.push_back(line ? fmt::format("{}:{}: {}", file_, line, problem) : "--set: " + problem);
+  void complain(int line, const std::string& problem) { complain(file_, line, problem); }
+  void complain(const std::string& file, int line, const std::string& problem) {
+    errors_.push_back(line ? fmt::format("{}:{}: {}", file, line, problem) : "--set: " + problem);
   }
   // True: a value at this path or below it is wrong by itself, so its effects on other values mean
   // nothing.

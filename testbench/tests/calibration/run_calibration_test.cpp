@@ -107,6 +107,8 @@ TEST_CASE("what is wrong with a calibration is named with file, line and key", "
         "c.csv:2: has 3 cells; allowed: 2, as the first line");
   CHECK(Folder("bytes,us\n64,fast\n", kYaml).error() ==
         "c.csv:2: us: \"fast\" is no number; allowed: above 0");
+  CHECK(Folder("bytes,us\n64,inf\n", kYaml).error() ==
+        "c.csv:2: us: \"inf\" is no number; allowed: above 0");
   CHECK(Folder("bytes,us\n", kYaml).error() == "c.csv: has no values");
   CHECK(Folder("bytes,us\n64,\n", kYaml).error() == "c.csv: us: has no values");
   CHECK(Folder("bytes,us\n64,1\n64,2\n", kYaml).error() ==
@@ -139,6 +141,8 @@ TEST_CASE("what is wrong with a calibration is named with file, line and key", "
              Contains("c.yaml:4: host.post_send: is of the device or the host; allowed: "));
   CHECK_THAT(changed("figure: latency_us}", "figure: latency_us, set: {pcie: {lanes: 8}}}"),
              Contains("c.yaml:3: pcie.lanes: is of the device or the host; allowed: "));
+  CHECK_THAT(changed("\"workload[0].size\"", "hca.port.link_rate"),
+             Contains("hca.port.link_rate: is of the device or the host; allowed: "));
   CHECK_THAT(changed("preset: connectx4\n", "preset: connectx4\nsetup: my_host\n"),
              Contains("c.yaml:2: setup: \"my_host\"; allowed: none, the folder setups"));
   CHECK_THAT(changed("preset: connectx4\n", "preset: connectx4\nheld_out: maybe\n"),
@@ -171,15 +175,18 @@ TEST_CASE("a setup has knobs of the host alone, each a fact or fitted", "[calibr
 
 TEST_CASE("scenarios of all points are checked before one runs, setups of others are not read",
           "[calibration]") {
-  const auto error = [](const std::string& inline_below) {
+  const auto error = [](const std::string& inline_below, const std::string& setup = "",
+                        const std::string& unit = "B") {
     const Folder folder("bytes,us\n64,1.5\n",
-                        "preset: connectx4\n"
-                        "x: {column: bytes, sets: \"workload[0].size\", unit: B}\n"
-                        "curves: [{column: us, figure: latency_us}]\n"
-                        "scenario: {workload: [{operation: write, inline_below: " +
+                        "preset: connectx4\n" + setup +
+                            "x: {column: bytes, sets: \"workload[0].size\", unit: " + unit +
+                            "}\n"
+                            "curves: [{column: us, figure: latency_us}]\n"
+                            "scenario: {workload: [{operation: write, inline_below: " +
                             inline_below + "}]}\n");
     fs::create_directory(folder.path() + "/setups");
     std::ofstream(folder.path() + "/setups/other.yaml") << "nonsense: 1\n";
+    std::ofstream(folder.path() + "/setups/slow.yaml") << "facts:\n  pcie: {mps: 100 B}\n";
     const Calibration c = read_calibration(folder.path(), "c");
     try {
       check_scenarios(c, knobs_as_written(folder.path(), {c}), {});
@@ -191,6 +198,9 @@ TEST_CASE("scenarios of all points are checked before one runs, setups of others
   CHECK(error("224 B") == "(none)");
   CHECK(error("400 B") ==
         "c.yaml:4: workload[0].inline_below: \"400 B\" is out of range; allowed: 0 B .. 224 B");
+  CHECK_THAT(error("1 B", "setup: slow\n"),
+             Contains("setups/slow.yaml:2: pcie.mps: \"100 B\" is out of range; allowed: "));
+  CHECK_THAT(error("1 B", "", "bananas"), Contains("c.yaml:2: workload[0].size: \"64 bananas\""));
 }
 
 TEST_CASE("a fit finds the knob that made a curve, and counts no other curve", "[calibration]") {
