@@ -2,6 +2,7 @@
 #pragma once
 #include <tlm_utils/simple_initiator_socket.h>
 
+#include <functional>
 #include <memory>
 #include <systemc>
 #include <tlm>

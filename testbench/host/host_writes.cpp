@@ -23,7 +23,8 @@ HostWrites::HostWrites(const HostConfig& config, u64 hertz, MmioCredits credits)
       queue_lock_{engine::cycles_from_picoseconds(config.queue_lock, hertz),
                   engine::cycles_from_picoseconds(config.queue_contention, hertz)},
       push_line_(engine::cycles_from_picoseconds(config.push_line, hertz)) {
-  const u64 bytes = credits.data ? u64{credits.data} * kCreditBytes : engine::Budget::kAnyBytes;
+  const u64 bytes =
+      credits.data ? u64{credits.data} * tlm_::PcieCreditPair::kBytes : engine::Budget::kAnyBytes;
   // Each write has data: with those bounded there are no more writes than data credits.
   if (credits.headers || credits.data)
     credits_.emplace(credits.headers ? credits.headers : credits.data, bytes);

@@ -10,6 +10,7 @@
 #include "model/engine/budget.h"
 #include "model/engine/counters.h"
 #include "testbench/host/host_lock.h"
+#include "tlm/pcie/pcie_credits.h"
 
 namespace hca::testbench {
 struct HostCounters {
@@ -84,9 +85,9 @@ class HostWrites : public engine::Block {
   Cycle combine(HostCpu& core, Cycle at, std::size_t lines);
 
   Cycle in_order(HostCpu* core, Cycle leaves);
-  static constexpr u32 kCreditBytes = 16;
+  // The bytes of the data credits that a write needs.
   static constexpr u32 in_credits(u32 bytes) {
-    return (bytes + kCreditBytes - 1) / kCreditBytes * kCreditBytes;
+    return tlm_::PcieCreditPair::of(bytes) * tlm_::PcieCreditPair::kBytes;
   }
   void hold_cores();
 

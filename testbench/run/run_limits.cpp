@@ -16,9 +16,7 @@ const LimitKind& limit_kind(std::string_view kind) {
 
 namespace {
 constexpr std::size_t kMostLimits = 2;
-}  // namespace
 
-namespace {
 // Messages in flight are what is left to name. Their window is full because of what they wait for,
 // if that is most of the time, also where the window is full now and then only; with nothing else
 // near, it limits wherever it is full at all.
